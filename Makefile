@@ -1,0 +1,42 @@
+# Everything a contributor or CI runs. `make demo` needs Python 3.11 or newer and nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo
+
+.PHONY: demo test check unit format clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core
+	rm -rf $(DEMO)
+	$(BIN)/jigsawnet shred examples/photo.jpg -o $(DEMO)/pieces --pieces 36 --seed 1
+	$(BIN)/jigsawnet solve $(DEMO)/pieces -o $(DEMO)/result
+	$(BIN)/jigsawnet eval $(DEMO)/result --truth $(DEMO)/pieces
+
+test: check unit
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/.dev
+	$(BIN)/pytest -n 2 -q
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests
+
+clean:
+	rm -rf $(VENV) $(DEMO) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

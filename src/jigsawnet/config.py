@@ -1,0 +1,18 @@
+"""All stage options in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jigsawnet.compose import ComposeConfig
+from jigsawnet.contours import ContourConfig
+from jigsawnet.match import MatchConfig
+
+
+@dataclass(frozen=True, slots=True)
+class SolveConfig:
+    """Options of every stage of a solve."""
+
+    contours: ContourConfig = field(default_factory=ContourConfig)
+    match: MatchConfig = field(default_factory=MatchConfig)
+    compose: ComposeConfig = field(default_factory=ComposeConfig)

@@ -1,0 +1,38 @@
+"""Ground floor: every error a person can meet, as one small tree.
+
+    JigsawNetError
+    ├── InputError    a folder, picture or piece that cannot be used
+    ├── OutputError   a place that cannot be written
+    ├── FormatError   a text or JSON file that does not follow its format
+    ├── ConfigError   an option out of range
+    └── ModelError    weights that are missing, damaged or of another version
+
+A message is one sentence for a person: what is wrong, where, what to do. "Could not place this
+piece" is a result, not an error.
+"""
+
+from __future__ import annotations
+
+
+class JigsawNetError(Exception):
+    """Base of all errors that are the input's fault and not a programming mistake."""
+
+
+class InputError(JigsawNetError):
+    """A folder, picture or piece cannot be used."""
+
+
+class OutputError(JigsawNetError):
+    """A result cannot be written."""
+
+
+class FormatError(JigsawNetError):
+    """A file does not follow its format."""
+
+
+class ConfigError(JigsawNetError):
+    """An option is out of range."""
+
+
+class ModelError(JigsawNetError):
+    """Network weights are missing, damaged or of another version."""

@@ -1,0 +1,167 @@
+"""PCR, ACR, LCR and candidate recall: how much of a picture is put together rightly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from jigsawnet.evaluation.neighbors import common_borders, true_neighbors
+from jigsawnet.geometry import SE2
+from jigsawnet.types import Alignment, Assembly, FloatArray, Fragment, Puzzle
+
+_ANCHORS_PER_BLOCK = 256
+
+Limits = tuple[float, float]
+"""What counts as right: less than this many degrees and pixels away from the truth."""
+
+PCR_LIMITS: Limits = (5.0, 100.0)
+PCR_TIGHT_LIMITS: Limits = (2.0, 5.0)
+JOIN_LIMITS: Limits = (5.0, 30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Shares are in [0, 1]."""
+
+    n: int
+    """Pieces of the puzzle."""
+    placed: int
+    """Pieces that have a pose."""
+    components: int
+    """Groups of pieces that were put together."""
+    pcr: float
+    """Pieces within 5 degrees and 100 px of the truth, over all pieces."""
+    pcr_tight: float
+    """Pieces within 2 degrees and 5 px of the truth, over all pieces."""
+    acr_precision: float | None
+    """Selected joins that are right (5 degrees, 30 px), over selected joins; None without joins."""
+    acr_recall: float
+    """True neighbour pairs joined rightly, over true neighbour pairs."""
+    lcr: float
+    """Largest set of pieces connected by right joins, over all pieces."""
+
+
+def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float = 5.0) -> Metrics:
+    """Compare an assembly with the truth; distances are measured at the centroid of a piece.
+
+    The frame of the result is fixed on the anchor piece that gives the most hits; a hit lies in the same component of the
+    assembly as the anchor. A truth with several components is a mix of pictures: each has an anchor of its own, only its own
+    pieces can be hits, and the hits of all pictures are summed. ``gap_px``: how close true neighbours come.
+    """
+    if not len(puzzle) == assembly.n_fragments == truth.n_fragments:
+        raise ValueError("puzzle, assembly and truth must have the same number of fragments")
+    n = len(puzzle)
+    centroids = np.array([_centroid(fragment) for fragment in puzzle.fragments]).reshape(n, 2)
+    right = _right_joins(assembly, truth, centroids)
+    neighbors = true_neighbors(puzzle, truth, gap_px)
+    return Metrics(
+        n=n,
+        placed=len(assembly.poses),
+        components=len(assembly.components),
+        pcr=_count_hits(assembly, truth, centroids, PCR_LIMITS) / max(1, n),
+        pcr_tight=_count_hits(assembly, truth, centroids, PCR_TIGHT_LIMITS) / max(1, n),
+        acr_precision=len(right) / len(assembly.edges) if assembly.edges else None,
+        acr_recall=len(neighbors.intersection(right)) / max(1, len(neighbors)),
+        lcr=_largest_connected(n, right) / max(1, n),
+    )
+
+
+def candidate_recall(
+    puzzle: Puzzle,
+    alignments: Iterable[Alignment],
+    truth: Assembly,
+    max_deg: float = 3.0,
+    max_px: float = 8.0,
+    gap_px: float = 5.0,
+) -> float:
+    """Share of the true neighbour pairs that have a candidate within the limits, measured in the middle of the true seam."""
+    borders = {(border.i, border.j): border for border in common_borders(puzzle, truth, gap_px)}
+    missing = dict(borders)
+    for a in alignments:
+        border = missing.get((a.i, a.j))
+        if border and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), border.middle_in_j, (max_deg, max_px)):
+            del missing[a.i, a.j]
+    return (len(borders) - len(missing)) / max(1, len(borders))
+
+
+def _count_hits(assembly: Assembly, truth: Assembly, centroids: FloatArray, limits: Limits) -> int:
+    """Hits of the best anchor of each true picture, summed over the pictures."""
+    hits = 0
+    for picture in truth.components:
+        groups = (sorted(set(picture).intersection(group)) for group in assembly.components)
+        hits += max((_best_anchor(assembly, truth, members, centroids, limits) for members in groups), default=0)
+    return hits
+
+
+def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits) -> int:
+    """The most pieces of ``members`` (one component, one picture) that are right when one of them is put on its true place.
+
+    Planar points are complex numbers here: a pose is ``z -> exp(i theta) z + shift``.
+    """
+    angle, shift, place = _as_complex(assembly, members, centroids)
+    true_angle, true_shift, true_place = _as_complex(truth, members, centroids)
+    turn = true_angle - angle
+    best = 0
+    for start in range(0, len(members), _ANCHORS_PER_BLOCK):
+        anchors = slice(start, start + _ANCHORS_PER_BLOCK)
+        difference = turn[anchors, None] - turn[None]
+        degrees = np.degrees(np.abs(np.angle(np.exp(1j * difference))))
+        moved = np.exp(1j * turn[anchors, None]) * (place[None] - shift[anchors, None]) + true_shift[anchors, None]
+        hits = (degrees < limits[0]) & (np.abs(moved - true_place[None]) < limits[1])
+        best = max(best, int(hits.sum(1).max()))
+    return best
+
+
+def _as_complex(
+    assembly: Assembly, members: list[int], centroids: FloatArray
+) -> tuple[FloatArray, NDArray[np.complex128], NDArray[np.complex128]]:
+    """Angle and shift of the pose, and where it carries the centroid, for each of ``members``; each ``(M,)``."""
+    rows = np.array([(p.theta, p.x, p.y) for p in (assembly.poses[idx] for idx in members)]).reshape(-1, 3)
+    local = centroids[members].reshape(-1, 2) @ (1.0, 1.0j)
+    shift = rows[:, 1] + 1j * rows[:, 2]
+    return rows[:, 0], shift, np.exp(1j * rows[:, 0]) * local + shift
+
+
+def _right_joins(assembly: Assembly, truth: Assembly, centroids: FloatArray) -> list[tuple[int, int]]:
+    """Pairs of the selected joins that are right, once per join; pieces of two pictures can not be joined rightly."""
+    picture = {idx: k for k, members in enumerate(truth.components) for idx in members}
+    joins = [e.alignment for e in assembly.edges]
+    return [
+        (a.i, a.j)
+        for a in joins
+        if picture.get(a.i, -1) == picture.get(a.j, -2)
+        and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), centroids[a.j], JOIN_LIMITS)
+    ]
+
+
+def _true_join(truth: Assembly, i: int, j: int) -> SE2:
+    return truth.poses[i].inverse() @ truth.poses[j]
+
+
+def _is_right(pose: SE2, true_pose: SE2, at: FloatArray | tuple[float, float], limits: Limits) -> bool:
+    angle, distance = pose.distance(true_pose, at)
+    return math.degrees(angle) < limits[0] and distance < limits[1]
+
+
+def _largest_connected(n: int, pairs: list[tuple[int, int]]) -> int:
+    """Size of the largest set of ``n`` pieces that ``pairs`` connect; a piece alone counts as a set of one."""
+    if not n:
+        return 0
+    i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    _, labels = connected_components(coo_array((np.ones(len(pairs)), (i, j)), shape=(n, n)), directed=False)
+    return int(np.bincount(labels).max())
+
+
+def _centroid(fragment: Fragment) -> tuple[float, float]:
+    """Mean (x, y) of the paper pixels; the middle of the picture when there is no paper."""
+    rows, columns = np.nonzero(fragment.mask)
+    if not len(rows):
+        height, width = fragment.mask.shape
+        return (width - 1) / 2, (height - 1) / 2
+    return float(columns.mean()), float(rows.mean())

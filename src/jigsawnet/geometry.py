@@ -1,0 +1,99 @@
+"""Ground floor: rigid motions of the plane.
+
+Points are ``(x, y)`` pixels, x right, y down, origin at the centre of the top-left pixel; angles are radians from x to y.
+A pose is named ``target_from_source``: ``target_from_source @ points_in_source`` gives points in target.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SE2:
+    """Rotation by ``theta`` followed by translation by ``(x, y)``.
+
+    ``[[cos, -sin, x], [sin, cos, y], [0, 0, 1]]``
+    """
+
+    theta: float
+    x: float
+    y: float
+
+    @staticmethod
+    def identity() -> SE2:
+        """The motion that moves nothing."""
+        return SE2(0.0, 0.0, 0.0)
+
+    @staticmethod
+    def from_matrix(matrix: ArrayLike) -> SE2:
+        """Read a ``(3, 3)`` matrix; its rotation part is projected to the nearest rotation."""
+        m = np.asarray(matrix, dtype=np.float64)
+        if m.shape != (3, 3) or not np.isfinite(m).all():
+            raise ValueError("an SE2 matrix must be 3x3 and finite")
+        theta = math.atan2(m[1, 0] - m[0, 1], m[0, 0] + m[1, 1])
+        return SE2(theta, float(m[0, 2]), float(m[1, 2]))
+
+    def matrix(self) -> FloatArray:
+        """The ``(3, 3)`` homogeneous matrix."""
+        c, s = math.cos(self.theta), math.sin(self.theta)
+        return np.array([[c, -s, self.x], [s, c, self.y], [0.0, 0.0, 1.0]])
+
+    def inverse(self) -> SE2:
+        """The motion back: ``source_from_target``."""
+        c, s = math.cos(self.theta), math.sin(self.theta)
+        return SE2(-self.theta, -c * self.x - s * self.y, s * self.x - c * self.y)
+
+    @overload
+    def __matmul__(self, other: SE2) -> SE2: ...
+    @overload
+    def __matmul__(self, other: FloatArray) -> FloatArray: ...
+    def __matmul__(self, other: SE2 | FloatArray) -> SE2 | FloatArray:
+        """Compose with another motion, or apply to points ``(..., 2)``."""
+        c, s = math.cos(self.theta), math.sin(self.theta)
+        if isinstance(other, SE2):
+            x = c * other.x - s * other.y + self.x
+            y = s * other.x + c * other.y + self.y
+            return SE2(wrap_angle(self.theta + other.theta), x, y)
+        points = np.asarray(other, dtype=np.float64)
+        return np.asarray(points @ np.array([[c, s], [-s, c]]) + np.array([self.x, self.y]))
+
+    def distance(self, other: SE2, at: ArrayLike = (0.0, 0.0)) -> tuple[float, float]:
+        """How far two motions differ: ``(radians, pixels)``, the pixels measured where they carry the point ``at``."""
+        point = np.asarray(at, dtype=np.float64)
+        angle = abs(wrap_angle(self.theta - other.theta))
+        return angle, float(np.linalg.norm((self @ point) - (other @ point)))
+
+
+def wrap_angle(theta: float) -> float:
+    """Bring an angle to ``[-pi, pi]``."""
+    return math.remainder(theta, 2.0 * math.pi)
+
+
+def fit_rigid(source: FloatArray, target: FloatArray, weights: FloatArray | None = None) -> SE2 | None:
+    """Least-squares ``target_from_source`` for paired points ``(N, 2)`` (Procrustes without scale).
+
+    Returns None when the points do not fix a rotation (fewer than two, or all in one place).
+    """
+    if len(source) < 2 or len(source) != len(target):
+        return None
+    w = np.ones(len(source)) if weights is None else weights
+    total = float(w.sum())
+    if total <= 0:
+        return None
+    source_mean, target_mean = w @ source / total, w @ target / total
+    a, b = source - source_mean, target - target_mean
+    cos = float((w * (a * b).sum(1)).sum())
+    sin = float((w * (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).sum())
+    if math.hypot(cos, sin) < 1e-12:
+        return None
+    rotation = SE2(math.atan2(sin, cos), 0.0, 0.0)
+    shift = target_mean - (rotation @ source_mean)
+    return SE2(rotation.theta, float(shift[0]), float(shift[1]))

@@ -1,0 +1,130 @@
+"""Text files and result folders: bounded reading, atomic writing, all or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from jigsawnet.errors import FormatError, InputError, OutputError
+
+RESULT_FILE = "assembly.json"
+"""A folder with this file holds a finished solve."""
+
+MAX_TEXT_BYTES = 64 * 2**20
+
+
+def read_text(path: Path, max_bytes: int = MAX_TEXT_BYTES) -> str:
+    """Read a UTF-8 text file of at most ``max_bytes``; a byte order mark is dropped."""
+    try:
+        if not path.is_file():
+            raise InputError(f"{path} is not a file; check the path.")
+        with path.open("rb") as stream:
+            data = stream.read(max_bytes + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {_reason(error)}.") from error
+    if len(data) > max_bytes:
+        raise FormatError(f"{path} is larger than {max_bytes / 2**20:g} MiB, too large for a file of its kind.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path} is not a UTF-8 text file (byte {error.start} does not fit).") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    r"""Write UTF-8 with ``\n`` line ends; a reader sees the old file or the whole new one, never a part.
+
+    File names that are no valid Unicode carry lone surrogates; these are written as ``\udcXX``, which JSON reads back.
+    """
+    temporary = path.parent / f".jigsawnet-{uuid4().hex}.tmp"
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(text.encode("utf-8", errors="backslashreplace"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be written: {_reason(error)}.") from error
+    finally:
+        with suppress(OSError, ValueError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def staged_folder(out: Path, result_file: str = RESULT_FILE) -> Iterator[Path]:
+    """Give a hidden folder to write a result in; on success its files appear in ``out``, on any error nothing changes.
+
+    Whether ``out`` can be written is found out before the work starts. The hidden folder lies inside ``out``: there it is on
+    the same file system and as writable as ``out`` itself, even when ``out`` is a mount point or the current folder.
+    Other files in ``out`` stay.
+
+    ``result_file`` marks a finished result; it is moved into place last.
+
+    Raises:
+        OutputError: ``out`` is a file, holds a result already, or cannot be written.
+    """
+    stage, created = _open_stage(out, result_file)
+    done = False
+    try:
+        yield stage
+        _move_into_place(stage, out, result_file)
+        done = True
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if not done:
+            _remove_empty(created)
+
+
+def _open_stage(out: Path, result_file: str) -> tuple[Path, list[Path]]:
+    """Make ``out`` and the hidden folder in it; gives that folder and the folders that did not exist before, deepest first."""
+    created: list[Path] = []
+    try:
+        if out.exists() and not out.is_dir():
+            raise OutputError(f"{out} is a file; give a folder for the result.")
+        if os.path.lexists(out / result_file):
+            raise OutputError(f"{out} already holds a result; give another folder or remove it.")
+        created = [folder for folder in (out, *out.parents) if not folder.exists()]
+        out.mkdir(parents=True, exist_ok=True)
+        stage = out / f".jigsawnet-{uuid4().hex}"
+        stage.mkdir()
+    except (OSError, ValueError) as error:
+        _remove_empty(created)
+        raise OutputError(f"The folder {out} cannot be written: {_reason(error)}; give another one.") from error
+    return stage, created
+
+
+def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
+    """Move every file below ``stage`` to ``out``, the result file last; undo all of it when one cannot be moved."""
+    files = sorted(p.relative_to(stage) for p in stage.rglob("*") if p.is_file())
+    files.sort(key=lambda name: name == Path(result_file))
+    replaced = stage / uuid4().hex
+    with ExitStack() as undo:
+        try:
+            for name in files:
+                target = out / name
+                undo.callback(_remove_empty, [folder for folder in target.parents if not folder.exists()])
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.is_file():
+                    backup = replaced / name
+                    backup.parent.mkdir(parents=True, exist_ok=True)
+                    target.replace(backup)
+                    undo.callback(backup.replace, target)
+                (stage / name).replace(target)
+                undo.callback(target.unlink, missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"The result cannot be moved into {out}: {_reason(error)}.") from error
+        undo.pop_all()
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove the folders that are there and empty, in the order given."""
+    for folder in folders:
+        with suppress(OSError, ValueError):
+            folder.rmdir()
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).rstrip(".").lower()

@@ -1,0 +1,177 @@
+"""Picture files ↔ 8-bit arrays: every ordinary format in, PNG out."""
+
+from __future__ import annotations
+
+import secrets
+import struct
+import threading
+import warnings
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+from PIL.Image import Transpose
+
+from jigsawnet.errors import InputError, OutputError
+from jigsawnet.types import UInt8Array
+
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
+_DECODE_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    RuntimeError,
+    MemoryError,
+    AssertionError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow's decoders raise on damaged files, found by fuzzing and by reading its plugins."""
+
+_EXIF_ORIENTATION = 0x0112
+_TURN = {
+    2: Transpose.FLIP_LEFT_RIGHT,
+    3: Transpose.ROTATE_180,
+    4: Transpose.FLIP_TOP_BOTTOM,
+    5: Transpose.TRANSPOSE,
+    6: Transpose.ROTATE_270,
+    7: Transpose.TRANSVERSE,
+    8: Transpose.ROTATE_90,
+}
+
+
+class _Hush:
+    """Silences warnings while any thread reads a picture.
+
+    Pillow warns about large pictures and odd metadata. `warnings.catch_warnings` alone would restore the filters in the wrong
+    order when several threads use it, so the first reader enters it and the last one leaves it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readers = 0
+        self._saved = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._readers == 0:
+                self._saved = warnings.catch_warnings()
+                self._saved.__enter__()
+                warnings.simplefilter("ignore")
+            self._readers += 1
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with self._lock:
+            self._readers -= 1
+            if self._readers == 0:
+                self._saved.__exit__(None, None, None)
+
+
+_hush = _Hush()
+
+
+def read_image(path: Path, max_pixels: int = 100_000_000) -> UInt8Array:
+    """Read a picture as ``(H, W, 3)`` RGB or, when it has transparency, ``(H, W, 4)`` RGBA; upright by its EXIF tag.
+
+    16-bit pictures keep their range (65535 becomes 255). Only the first page of a file is read. The size in the header is
+    checked before anything is decoded; Pillow's own limit of 178 million pixels holds too.
+
+    Raises:
+        InputError: the file is missing, unreadable, too large, damaged or not a picture.
+    """
+    try:
+        if path.is_dir():
+            raise InputError(f"{path.name} is a folder, not a picture.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path.name} is not an ordinary file, so it cannot be read as a picture.")
+        with path.open("rb") as stream, _hush:
+            return _decode(stream, path.name, max_pixels)
+    except FileNotFoundError as error:
+        raise InputError(f"{path.name} does not exist.") from error
+    except PermissionError as error:
+        raise InputError(f"{path.name} may not be read: check its permissions.") from error
+    except UnidentifiedImageError as error:
+        raise InputError(f"{path.name} is not a picture that can be read: use PNG, JPEG, TIFF, WebP or BMP.") from error
+    except Image.DecompressionBombError as error:
+        raise _too_large(path.name, max_pixels) from error
+    except _DECODE_ERRORS as error:
+        raise InputError(f"{path.name} is damaged or cut short and cannot be read: save or copy it again.") from error
+
+
+def write_png(path: Path, image: UInt8Array) -> None:
+    """Write ``(H, W, 3)`` RGB or ``(H, W, 4)`` RGBA as PNG, whole or not at all; the folder must exist.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    if image.ndim != 3 or image.shape[2] not in (3, 4) or image.dtype != np.uint8 or image.size == 0:
+        raise ValueError("an image to write must be (H, W, 3) or (H, W, 4) uint8 and not empty")
+    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        try:
+            with draft.open("xb") as stream:
+                Image.fromarray(np.ascontiguousarray(image)).save(stream, format="PNG")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path.name} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _too_large(name: str, max_pixels: int) -> InputError:
+    return InputError(f"{name} is larger than {max_pixels / 1e6:g} million pixels: make it smaller and try again.")
+
+
+def _decode(stream: IO[bytes], name: str, max_pixels: int) -> UInt8Array:
+    if not stream.read(1):
+        raise InputError(f"{name} is an empty file.")
+    stream.seek(0)
+    with Image.open(stream, formats=_FORMATS) as picture:
+        width, height = picture.size
+        if width * height > max_pixels:
+            raise _too_large(name, max_pixels)
+        if width * height == 0:
+            raise InputError(f"{name} has no pixels.")
+        picture.load()
+        turn = _TURN.get(_orientation(picture))
+        return _to_array(picture if turn is None else picture.transpose(turn))
+
+
+def _orientation(picture: Image.Image) -> int:
+    """The EXIF orientation 1 .. 8; damaged EXIF data is no reason to refuse a picture."""
+    try:
+        return int(picture.getexif().get(_EXIF_ORIENTATION, 1))
+    except _DECODE_ERRORS:
+        return 1
+
+
+def _to_array(picture: Image.Image) -> UInt8Array:
+    if picture.mode.startswith(("I", "F")):
+        return _deep_grey_to_array(picture)
+    return np.array(picture.convert("RGBA" if picture.has_transparency_data else "RGB"))
+
+
+def _deep_grey_to_array(picture: Image.Image) -> UInt8Array:
+    """Grey with 16-bit, 32-bit or float values; the float scale (1, 255, 65535) is the least that holds every value."""
+    values = np.asarray(picture)
+    if picture.mode.startswith("I;16"):
+        grey = (values >> 8).astype(np.uint8)
+    else:
+        finite = np.nan_to_num(values.astype(np.float64), posinf=0.0, neginf=0.0)
+        top = float(finite.max())
+        scales = (1.0, 255.0, 65535.0) if picture.mode == "F" else (65535.0, 2.0**31)
+        full = next((scale for scale in scales if top <= scale), top)
+        grey = np.rint(np.clip(finite / full, 0.0, 1.0) * 255.0).astype(np.uint8)
+    transparent = picture.info.get("transparency")
+    if not isinstance(transparent, int):
+        return np.dstack([grey] * 3)
+    alpha = np.where(values == transparent, 0, 255).astype(np.uint8)
+    return np.dstack([grey, grey, grey, alpha])

@@ -1,0 +1,116 @@
+"""Folders of pieces: which pictures count, the authors' ``bg_color.txt``, and writing pieces out."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import numpy as np
+
+from jigsawnet.errors import FormatError, InputError, OutputError
+from jigsawnet.io.files import read_text, write_text
+from jigsawnet.io.images import write_png
+from jigsawnet.types import Fragment, Puzzle, UInt8Array
+
+PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"})
+KEY_COLOR_FILE = "bg_color.txt"
+
+_AUTHORS_FILES = frozenset({KEY_COLOR_FILE, "groundTruth.txt", "fragmentList.txt", "alignments.txt"})
+_AUTHORS_PIECE = re.compile(r"fragment_.*", re.IGNORECASE)
+_RESULT = re.compile(r"(assembly(_[0-9]+)?|reassembled_result_[0-9]+)\.png", re.IGNORECASE)
+
+
+def list_pictures(folder: Path) -> list[Path]:
+    """Pictures of pieces in ``folder``, in natural order of their names (``piece2`` before ``piece10``).
+
+    Hidden files, folders, other kinds of files and our own or the authors' results are passed over. Beside any text file of the
+    authors' layout only ``fragment_*`` pictures are pieces, if there are any.
+
+    Raises:
+        InputError: the folder cannot be listed.
+    """
+    try:
+        files = [path for path in folder.iterdir() if not path.is_dir()]
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be listed: {error.strerror or error}.") from error
+    pictures = [
+        path
+        for path in files
+        if path.suffix.lower() in PICTURE_SUFFIXES and not path.name.startswith(".") and not _RESULT.fullmatch(path.name)
+    ]
+    fragments = [path for path in pictures if _AUTHORS_PIECE.fullmatch(path.name)]
+    if fragments and any(path.name in _AUTHORS_FILES for path in files):
+        pictures = fragments
+    return sorted(pictures, key=lambda path: _natural_key(path.name))
+
+
+def read_key_color(folder: Path) -> tuple[int, int, int] | None:
+    """The background colour (red, green, blue) from ``bg_color.txt``, or None when there is no such file.
+
+    Raises:
+        FormatError: the file does not hold three whole numbers from 0 to 255.
+        InputError: the file cannot be read.
+    """
+    path = folder / KEY_COLOR_FILE
+    if not os.path.lexists(path):
+        return None
+    try:
+        words = read_text(path, max_bytes=1024).split()
+    except FormatError as error:
+        raise _bad_key_color(path) from error
+    if len(words) != 3 or not all(re.fullmatch("[0-9]{1,3}", word) and int(word) <= 255 for word in words):
+        raise _bad_key_color(path)
+    red, green, blue = map(int, words)
+    return red, green, blue
+
+
+def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] | None = None) -> None:
+    """Write one PNG per piece, named after the fragment (``.png`` is added to other endings); the folder is made if need be.
+
+    Without ``key_color`` as RGBA with alpha 0 or 255; with it as RGB on that colour beside ``bg_color.txt``, where paper of
+    exactly that colour is changed by one level of blue, so that the mask can be read back exactly.
+
+    Raises:
+        OutputError: a name is not a plain file name, two names clash, or the folder cannot be written.
+    """
+    names = [_file_name(fragment) for fragment in puzzle.fragments]
+    if len({name.casefold() for name in names}) != len(names):
+        raise OutputError(f"The pieces of {puzzle.name} cannot be written: two of them would have the same file name.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    if key_color is not None:
+        write_text(folder / KEY_COLOR_FILE, " ".join(map(str, key_color)) + "\n")
+    for name, fragment in zip(names, puzzle.fragments, strict=True):
+        write_png(folder / name, _with_alpha(fragment) if key_color is None else _on_key_color(fragment, key_color))
+
+
+def _natural_key(name: str) -> tuple[list[str | int], str]:
+    words = re.split(r"([0-9]+)", name.casefold())
+    return [int(word) if odd % 2 else word for odd, word in enumerate(words)], name
+
+
+def _bad_key_color(path: Path) -> FormatError:
+    return FormatError(f"{path.name} should hold three whole numbers from 0 to 255 (red green blue), such as 8 248 8.")
+
+
+def _file_name(fragment: Fragment) -> str:
+    name = fragment.name
+    plain = PurePosixPath(name).name == name == PureWindowsPath(name).name and name not in ("", ".", "..") and "\0" not in name
+    if not plain:
+        raise OutputError(f"The piece {name!r} cannot be written: its name is not a plain file name.")
+    return name if name.lower().endswith(".png") else f"{name}.png"
+
+
+def _with_alpha(fragment: Fragment) -> UInt8Array:
+    return np.dstack([fragment.image, np.where(fragment.mask, np.uint8(255), np.uint8(0))])
+
+
+def _on_key_color(fragment: Fragment, key_color: tuple[int, int, int]) -> UInt8Array:
+    key = np.array(key_color, dtype=np.uint8)
+    rgb = np.where(fragment.mask[..., np.newaxis], fragment.image, key)
+    looks_like_key = fragment.mask & (rgb == key).all(axis=-1)
+    rgb[looks_like_key, 2] = key_color[2] + 1 if key_color[2] < 255 else 254
+    return rgb

@@ -1,0 +1,253 @@
+"""The colour matcher of Tsamoura and Pitas (2010), a baseline: common subsequences of border colours, nothing of shape.
+
+E. Tsamoura, I. Pitas: Automatic color based reassembly of fragmented images and paintings. IEEE TIP 19(3), 2010. Steps:
+
+1. `quantise_colors`: the border colours of all pieces are reduced to a small palette; each contour becomes a cyclic string.
+2. `align_strings`: the best common subsequences of one string and the other reversed (Smith-Waterman); the weighted length of
+   a subsequence is its score.
+3. `_poses`, then `verify`: least-squares pose from the matched border points, refined by ICP.
+4. Poses with a noticeable overlap are dropped.
+
+The original first picks likely pairs by colour histograms, to save time; all pairs are compared here. Its palette is a
+self-organising map; here it is k-means, which needs no random start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import cv2
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from jigsawnet.errors import ConfigError
+from jigsawnet.match.dense import _alignment, _thin_out
+from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
+from jigsawnet.raster import Int32Array, Int64Array, ShapeBank, njit, njit_parallel
+from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class TsamouraConfig:
+    """How the colour matcher compares borders."""
+
+    palette: int = 32
+    """Colours that borders are reduced to."""
+    alike_lab: float = 4.0
+    """Lab distance of two palette colours from which on they count against a match."""
+    gap: float = 2.0
+    """Cost of leaving out one border sample; a match of two samples of one colour earns 1 on average."""
+    runs_per_pair: int = 6
+    """Common subsequences kept for a pair of pieces."""
+    min_matches: int = 6
+    """Border samples that a common subsequence must pair."""
+    max_overlap_px: float = 6.0
+    """Deepest penetration of one piece into the other that is still accepted."""
+    verify: VerifyConfig = field(default_factory=VerifyConfig)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.palette <= 256:
+            raise ConfigError("match.tsamoura.palette must lie between 1 and 256")
+        if self.alike_lab <= 0 or self.gap < 0 or self.runs_per_pair < 1 or self.min_matches < 2 or self.max_overlap_px <= 0:
+            raise ConfigError("match.tsamoura options must be positive, and min-matches at least 2")
+
+
+_APART = 6
+"""Two runs of a pair that lay one border on the other with less than this shift, in samples, are one run."""
+_KMEANS_STOP = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.05)
+_MATCH, _SKIP_A, _SKIP_B = 1, 2, 3
+
+
+def propose_tsamoura(
+    bank: ShapeBank, per_piece: int, config: TsamouraConfig, progress: Progress = no_progress
+) -> tuple[Alignment, ...]:
+    """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
+
+    ``fit`` is the weighted length of the common subsequence over the largest such length in the puzzle.
+    """
+    i, j, score, rough_pose = _common_runs(bank, config, progress)
+    pose, features = verify(bank, i, j, rough_pose, config.verify)
+    seam_px, overlap_px = features[:, FEATURES.index("length")], features[:, FEATURES.index("overlap_depth")]
+    touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * max(1.0, bank.step_px / 3.0))
+    fit = np.where(touching & np.isfinite(pose).all(1), score / score.max(initial=1e-9), 0.0)
+    order = np.lexsort((np.arange(len(fit)), -fit))
+    order = order[fit[order] > 0]
+    middle = features[:, FEATURES.index("middle_x") :][:, :2]
+    keep = _thin_out(order, i, j, pose, middle, per_piece, len(bank))
+    return tuple(_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
+
+
+def quantise_colors(colors: Float32Array, size: int) -> tuple[Int32Array, FloatArray]:
+    """Reduce ``colors (M, 3)`` to at most ``size``: a label for each, and the palette ``(K, 3)``.
+
+    k-means, begun from equal shares along the colours' main axis, so that the same colours give the same palette.
+    """
+    size = min(size, len(np.unique(np.rint(colors), axis=0)))
+    if size < 2:
+        return np.zeros(len(colors), np.int32), colors[:1].astype(np.float64)
+    offsets = colors.astype(np.float64) - colors.mean(0)
+    main_axis = np.linalg.eigh(offsets.T @ offsets)[1][:, -1]
+    rank = np.argsort(np.argsort(offsets @ main_axis, kind="stable"), kind="stable")
+    start = (rank * size // len(colors)).astype(np.int32)[:, None]
+    _, labels, palette = cv2.kmeans(colors, size, start, _KMEANS_STOP, 1, cv2.KMEANS_USE_INITIAL_LABELS)
+    return np.asarray(labels[:, 0], dtype=np.int32), np.asarray(palette, dtype=np.float64)
+
+
+def match_weights(labels: Int32Array, palette: FloatArray, alike_lab: float) -> Float32Array:
+    """What pairing a sample of colour p with one of colour q earns: ``(K, K)``, symmetric.
+
+    Likeness times rarity. Likeness falls from 1 for one colour through 0 at ``alike_lab`` to -1. Rarity is the information
+    of a colour, ``-log(share)``, over its mean: a common sky says little, so a sample of it earns less than 1.
+    """
+    distance = np.linalg.norm(palette[:, None] - palette[None], axis=-1)
+    likeness = np.clip(1.0 - distance / alike_lab, -1.0, 1.0)
+    share = np.bincount(labels, minlength=len(palette)) / max(1, len(labels))
+    information = -np.log(np.maximum(share, 1e-9))
+    mean = float(share @ information)
+    rarity = information / mean if mean > 1e-9 else np.ones(len(palette))
+    return np.asarray(likeness * np.sqrt(rarity[:, None] * rarity[None]), dtype=np.float32)
+
+
+def _common_runs(
+    bank: ShapeBank, config: TsamouraConfig, progress: Progress
+) -> tuple[Int32Array, Int32Array, FloatArray, Float32Array]:
+    """Steps 1 to 3 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
+    labels, palette = quantise_colors(bank.colors, config.palette)
+    weight = match_weights(labels, palette, config.alike_lab)
+    parts = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))]
+    for i in range(len(bank) - 1):
+        if bank.first[i + 1] > bank.first[i]:
+            score, sample_i, sample_j = _runs_with_later(
+                i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair
+            )
+            later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
+            at_i, at_j = sample_i[later, run], sample_j[later, run]
+            pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
+            piece_j = (later + i + 1).astype(np.int32)
+            parts.append((np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose))
+        progress("match", i + 1, len(bank) - 1)
+    piece_i, piece_j, scores, poses = (np.concatenate([part[k] for part in parts]) for k in range(4))
+    return piece_i, piece_j, scores, poses
+
+
+def _poses(points: Float32Array, at_i: Int64Array, at_j: Int64Array, weight: NDArray[np.floating]) -> Float32Array:
+    """Weighted least-squares i_from_j ``(R, 3)`` for paired samples ``(R, L)``; planar points are complex numbers here."""
+    z_i, z_j = (points[at, 0].astype(np.float64) + 1j * points[at, 1] for at in (at_i, at_j))
+    total = weight.sum(1)
+    mean_i, mean_j = (weight * z_i).sum(1) / total, (weight * z_j).sum(1) / total
+    theta = np.angle((weight * (z_i - mean_i[:, None]) * np.conj(z_j - mean_j[:, None])).sum(1))
+    shift = mean_i - np.exp(1j * theta) * mean_j
+    return np.column_stack([theta, shift.real, shift.imag]).astype(np.float32)
+
+
+@njit_parallel
+def _runs_with_later(i, labels, first, weight, gap, keep):  # type: ignore[no-untyped-def]
+    """Runs of piece i with every later piece: ``score (P, keep)`` and paired samples ``(P, keep, L)``, -1 beyond the end."""
+    pieces = len(first) - 2 - i
+    turn_i = first[i + 1] - first[i]
+    own = labels[first[i] : first[i + 1]]
+    twice_own = np.concatenate((own, own))
+    score = np.zeros((pieces, keep), np.float32)
+    sample_i = np.full((pieces, keep, turn_i), -1, np.int64)
+    sample_j = np.full((pieces, keep, turn_i), -1, np.int64)
+    for p in numba.prange(pieces):
+        j = i + 1 + p
+        turn_j = first[j + 1] - first[j]
+        backwards = labels[first[j] : first[j + 1]][::-1]
+        runs = align_strings(twice_own, np.concatenate((backwards, backwards)), weight, gap, turn_i, turn_j, keep, _APART)
+        score[p] = runs[0]
+        for k in range(keep):
+            for s in range(turn_i):
+                if runs[1][k, s] >= 0:
+                    sample_i[p, k, s] = first[i] + runs[1][k, s] % turn_i
+                    sample_j[p, k, s] = first[j + 1] - 1 - runs[2][k, s] % turn_j
+    return score, sample_i, sample_j
+
+
+@njit
+def align_strings(a, b, weight, gap, turn_a, turn_b, keep, apart):  # type: ignore[no-untyped-def]
+    """Find the ``keep`` best common subsequences of strings ``a`` and ``b``, by local alignment.
+
+    A run earns ``weight[a[r], b[c]]`` for each pair and pays ``gap`` for each letter left out, in table
+    ``H[r, c] = max(0, H[r-1, c-1] + weight, H[r-1, c] - gap, H[r, c-1] - gap)``. A cyclic string is given twice over, with the
+    length of one turn; no run is longer than a turn. Runs less than ``apart`` diagonals from each other are one run.
+
+    Returns:
+        ``score (keep,)`` descending, 0 where there are fewer runs; the paired positions in a and in b, ``(keep, turn_a)``
+        each, from the end of the run to its start, -1 beyond it.
+    """
+    moves = np.zeros((len(a), len(b)), np.uint8)
+    above = np.zeros(len(b) + 1, np.float32)
+    start_a, start_b = np.zeros(len(b) + 1, np.int64), np.zeros(len(b) + 1, np.int64)
+    score = np.zeros(keep, np.float32)
+    span = np.full((keep, 4), -1, np.int64)
+    for r in range(len(a)):
+        corner, corner_a, corner_b = np.float32(0.0), 0, 0
+        for c in range(len(b)):
+            earned = weight[a[r], b[c]]
+            best, move, from_a, from_b = corner + earned, _MATCH, corner_a, corner_b
+            if corner <= 0 or r - corner_a >= turn_a or c - corner_b >= turn_b:
+                best, from_a, from_b = earned, r, c
+            corner, corner_a, corner_b = above[c + 1], start_a[c + 1], start_b[c + 1]
+            if corner - gap > best and r - corner_a < turn_a:
+                best, move, from_a, from_b = corner - gap, _SKIP_A, corner_a, corner_b
+            if above[c] - gap > best and c - start_b[c] < turn_b:
+                best, move, from_a, from_b = above[c] - gap, _SKIP_B, start_a[c], start_b[c]
+            above[c + 1], start_a[c + 1], start_b[c + 1] = max(best, np.float32(0.0)), from_a, from_b
+            moves[r, c] = move
+            if move == _MATCH and earned > 0 and best > score[keep - 1]:
+                _enter_run(best, (from_a, from_b, r, c), score, span, turn_a, turn_b, apart)
+    at_a, at_b = np.full((keep, turn_a), -1, np.int64), np.full((keep, turn_a), -1, np.int64)
+    for k in range(keep):
+        if score[k] > 0:
+            _trace_back(a, b, weight, moves, span[k], at_a[k], at_b[k])
+    return score, at_a, at_b
+
+
+@njit
+def _enter_run(value, new, score, span, turn_a, turn_b, apart):  # type: ignore[no-untyped-def]
+    """Put a run into the sorted list of the best, in place of the same run where that is listed with a lower score."""
+    slot = len(score) - 1
+    for k in range(len(score)):
+        if score[k] <= 0:
+            break
+        if _same_run(new, span[k], turn_a, turn_b, apart):
+            if value <= score[k]:
+                return
+            slot = k
+            break
+    while slot > 0 and score[slot - 1] < value:
+        score[slot] = score[slot - 1]
+        span[slot] = span[slot - 1]
+        slot -= 1
+    score[slot] = value
+    span[slot, 0], span[slot, 1], span[slot, 2], span[slot, 3] = new
+
+
+@njit
+def _same_run(new, old, turn_a, turn_b, apart):  # type: ignore[no-untyped-def]
+    """True for one start, or for overlapping runs on nearly the same diagonal; positions a whole turn apart are equal."""
+    if (new[0] - old[0]) % turn_a == 0 and (new[1] - old[1]) % turn_b == 0:
+        return True
+    along_a = 0.5 * (new[0] + new[2] - old[0] - old[2])
+    along_b = 0.5 * (new[1] + new[3] - old[1] - old[3])
+    along_a -= turn_a * np.rint(along_a / turn_a)
+    along_b -= turn_b * np.rint(along_b / turn_b)
+    return abs(along_a - along_b) < apart and 2 * abs(along_a) < new[2] - new[0] + old[2] - old[0]
+
+
+@njit
+def _trace_back(a, b, weight, moves, span, at_a, at_b):  # type: ignore[no-untyped-def]
+    """List the pairs of a run that earned something, from its end to its start."""
+    r, c = span[2], span[3]
+    size = 0
+    while r >= span[0] and c >= span[1]:
+        move = moves[r, c]
+        if move == _MATCH and weight[a[r], b[c]] > 0:
+            at_a[size], at_b[size] = r, c
+            size += 1
+        if move != _SKIP_B:
+            r -= 1
+        if move != _SKIP_A:
+            c -= 1

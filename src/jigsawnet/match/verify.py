@@ -1,0 +1,239 @@
+"""Dense matcher, step 3: refine seeds by ICP against the border grids and measure the seam that results.
+
+All candidates at once, in compiled code. A sample of j's border, carried into i's frame, finds its nearest sample on i's border
+by one look-up; it counts only where the two inward normals oppose each other, as they do across a cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from jigsawnet.raster import ShapeBank, look_up, njit, njit_parallel
+from jigsawnet.types import Float32Array
+
+FEATURES = (
+    "length", "tight_length", "residual", "gap", "overlap_depth", "overlap_length",
+    "color_step", "color_correlation", "color_spread", "flatness", "middle_x", "middle_y",
+)  # fmt: skip
+"""Columns of the feature table. Lengths are px of border; ``middle`` is the middle of the seam in i's frame."""
+
+_OPPOSITE = -0.6
+_SLIDE_WEIGHT = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyConfig:
+    """How seeds are refined and seams are measured."""
+
+    radii_px: tuple[float, ...] = (8.0, 6.0, 4.0, 3.0, 2.5, 2.5)
+    """Reach of the nearest-border search in each ICP step."""
+    tight_px: float = 1.0
+    """Borders this close run together tightly."""
+    loose_px: float = 2.5
+    """Borders this close still belong to the seam."""
+    free_overlap_px: float = 2.5
+    """Penetration up to this depth is normal along a seam."""
+
+
+def verify(
+    bank: ShapeBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, config: VerifyConfig
+) -> tuple[Float32Array, Float32Array]:
+    """Refine ``pose (C, 3)`` = i_from_j (theta, x, y) and measure each seam: refined poses and ``(C, len(FEATURES))``."""
+    radii = np.array(config.radii_px, dtype=np.float32) * np.float32(max(1.0, bank.step_px / 3.0))
+    limits = np.array([config.tight_px, config.loose_px, config.free_overlap_px], np.float32)
+    limits *= np.float32(max(1.0, bank.step_px / 3.0))
+    poses, features = pose.astype(np.float32), np.zeros((len(i), len(FEATURES)), np.float32)
+    _verify_all(i, j, poses, features, np.float32(bank.step_px), radii, limits, *bank.arrays())
+    return poses, features
+
+
+@njit_parallel
+def _verify_all(  # type: ignore[no-untyped-def]
+    piece_i, piece_j, poses, features, step, radii, limits, first, points, normals, colors,
+    grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius,
+):  # fmt: skip
+    for c in numba.prange(len(piece_i)):
+        i, j = piece_i[c], piece_j[c]
+        for r in range(len(radii)):
+            _icp_step(i, j, poses[c], radii[r], step, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell)
+        _measure(
+            i, j, poses[c], features[c], step, limits, first, points, normals, colors,
+            grid_first, grid_size, grid_origin, nearest, depth, cell,
+        )  # fmt: skip
+
+
+@njit
+def _icp_step(  # type: ignore[no-untyped-def]
+    i, j, pose, reach, step, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell
+):
+    """Move the pose by one weighted point-to-line step; leave it when too few samples are in reach."""
+    cos, sin = np.cos(pose[0]), np.sin(pose[0])
+    base = first[i]
+    mid_x = mid_y = total = 0.0
+    h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
+    # coordinates are taken relative to j's border start, to keep the normal equations well scaled
+    ref_x = cos * points[first[j], 0] - sin * points[first[j], 1] + pose[1]
+    ref_y = sin * points[first[j], 0] + cos * points[first[j], 1] + pose[2]
+    for s in range(first[j], first[j + 1]):
+        x = cos * points[s, 0] - sin * points[s, 1] + pose[1]
+        y = sin * points[s, 0] + cos * points[s, 1] + pose[2]
+        at = look_up(i, x, y, grid_first, grid_size, grid_origin, cell)
+        if at < 0:
+            continue
+        k = base + nearest[at]
+        nx, ny = normals[k, 0], normals[k, 1]
+        if nx * (cos * normals[s, 0] - sin * normals[s, 1]) + ny * (sin * normals[s, 0] + cos * normals[s, 1]) > _OPPOSITE:
+            continue
+        dx, dy = x - points[k, 0], y - points[k, 1]
+        if dx * dx + dy * dy > reach * reach + step * step:
+            continue
+        across, along = dx * nx + dy * ny, dx * ny - dy * nx
+        if abs(across) > reach:
+            continue
+        px, py = x - ref_x, y - ref_y
+        for part in range(2):
+            ux, uy, error, w = (nx, ny, across, 1.0) if part == 0 else (ny, -nx, along, _SLIDE_WEIGHT)
+            turn = ux * (-py) + uy * px
+            h00 += w * turn * turn
+            h01 += w * turn * ux
+            h02 += w * turn * uy
+            h11 += w * ux * ux
+            h12 += w * ux * uy
+            h22 += w * uy * uy
+            g0 += w * turn * error
+            g1 += w * ux * error
+            g2 += w * uy * error
+        total += 1.0
+        mid_x += px
+        mid_y += py
+    if total < 4:
+        return
+    h00 += 1e-3 * total
+    h11 += 1e-3
+    h22 += 1e-3
+    c00, c01, c02 = h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11
+    det = h00 * c00 + h01 * c01 + h02 * c02
+    if abs(det) < 1e-9:
+        return
+    turn = -(c00 * g0 + c01 * g1 + c02 * g2) / det
+    shift_x = -(c01 * g0 + (h00 * h22 - h02 * h02) * g1 + (h01 * h02 - h00 * h12) * g2) / det
+    shift_y = -(c02 * g0 + (h01 * h02 - h00 * h12) * g1 + (h00 * h11 - h01 * h01) * g2) / det
+    if not abs(turn) < 0.3:
+        return
+    # rotate about the reference point, then shift
+    ct, st = np.cos(turn), np.sin(turn)
+    ox, oy = pose[1] - ref_x, pose[2] - ref_y
+    pose[0] += turn
+    pose[1] = ct * ox - st * oy + ref_x + shift_x
+    pose[2] = st * ox + ct * oy + ref_y + shift_y
+
+
+@njit
+def _measure(  # type: ignore[no-untyped-def]
+    i, j, pose, out, step, limits, first, points, normals, colors,
+    grid_first, grid_size, grid_origin, nearest, depth, cell,
+):  # fmt: skip
+    """Fill one row of `FEATURES`."""
+    tight, loose, free = limits[0], limits[1], limits[2]
+    cos, sin = np.cos(pose[0]), np.sin(pose[0])
+    n = first[j + 1] - first[j]
+    partner = np.full(n, -1, np.int64)
+    across_of = np.zeros(n, np.float32)
+    deepest = over = 0.0
+    for s in range(n):
+        q = first[j] + s
+        x = cos * points[q, 0] - sin * points[q, 1] + pose[1]
+        y = sin * points[q, 0] + cos * points[q, 1] + pose[2]
+        at = look_up(i, x, y, grid_first, grid_size, grid_origin, cell)
+        if at < 0:
+            continue
+        if depth[at] > free:
+            over += 1.0
+            deepest = max(deepest, depth[at])
+        k = first[i] + nearest[at]
+        nx, ny = normals[k, 0], normals[k, 1]
+        facing = nx * (cos * normals[q, 0] - sin * normals[q, 1]) + ny * (sin * normals[q, 0] + cos * normals[q, 1])
+        dx, dy = x - points[k, 0], y - points[k, 1]
+        across, along = dx * nx + dy * ny, dx * ny - dy * nx
+        if facing < _OPPOSITE and abs(across) < loose and abs(along) < 1.5 * step:
+            partner[s] = k
+            across_of[s] = across
+    # i's border inside j
+    for q in range(first[i], first[i + 1]):
+        dx, dy = points[q, 0] - pose[1], points[q, 1] - pose[2]
+        at = look_up(j, cos * dx + sin * dy, cos * dy - sin * dx, grid_first, grid_size, grid_origin, cell)
+        if at >= 0 and depth[at] > free:
+            over += 1.0
+            deepest = max(deepest, depth[at])
+    out[4], out[5] = deepest, over * step
+    start, stop = _best_run(partner)
+    count = close = square = 0.0
+    sum_x = sum_y = sum_xx = sum_xy = sum_yy = 0.0
+    color = spread_i = spread_j = together = 0.0
+    mean_i, mean_j = np.zeros(3), np.zeros(3)
+    for r in range(start, stop):
+        s = r % n
+        if partner[s] < 0:
+            continue
+        k, q = partner[s], first[j] + s
+        count += 1.0
+        square += across_of[s] * across_of[s]
+        if abs(across_of[s]) < tight:
+            close += 1.0
+        x, y = points[k, 0], points[k, 1]
+        sum_x += x
+        sum_y += y
+        sum_xx += x * x
+        sum_xy += x * y
+        sum_yy += y * y
+        step_color = 0.0
+        for ch in range(3):
+            mean_i[ch] += colors[k, ch]
+            mean_j[ch] += colors[q, ch]
+            step_color += (colors[k, ch] - colors[q, ch]) ** 2
+        color += np.sqrt(step_color)
+    if count < 3:
+        return
+    for r in range(start, stop):
+        s = r % n
+        if partner[s] < 0:
+            continue
+        k, q = partner[s], first[j] + s
+        for ch in range(3):
+            a, b = colors[k, ch] - mean_i[ch] / count, colors[q, ch] - mean_j[ch] / count
+            spread_i += a * a
+            spread_j += b * b
+            together += a * b
+    mx, my = sum_x / count, sum_y / count
+    vxx, vxy, vyy = sum_xx / count - mx * mx, sum_xy / count - mx * my, sum_yy / count - my * my
+    narrow = 0.5 * (vxx + vyy) - np.sqrt(0.25 * (vxx - vyy) ** 2 + vxy * vxy)
+    out[0] = count * step
+    out[1] = close * step
+    out[2] = np.sqrt(square / count)
+    out[3] = (stop - start - count) * step
+    out[6] = color / count
+    out[7] = together / np.sqrt((spread_i + 1.0 * count) * (spread_j + 1.0 * count))
+    out[8] = np.sqrt((spread_i + spread_j) / (2 * count))
+    out[9] = np.sqrt(max(narrow, 0.0))
+    out[10], out[11] = mx, my
+
+
+@njit
+def _best_run(partner):  # type: ignore[no-untyped-def]
+    """The cyclic run with the most matched minus half the unmatched samples; it may pass the end once."""
+    n = len(partner)
+    best = score = 0.0
+    best_start = best_stop = start = 0
+    for r in range(2 * n):
+        if score <= 0.0:
+            score, start = 0.0, r
+        score += 1.0 if partner[r % n] >= 0 else -0.5
+        if r + 1 - start > n:
+            break
+        if score > best:
+            best, best_start, best_stop = score, start, r + 1
+    return best_start, best_stop

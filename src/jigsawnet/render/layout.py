@@ -1,0 +1,135 @@
+"""Where each piece lies in one picture: components upright, packed in rows, unplaced pieces as a tray below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+
+from jigsawnet.geometry import SE2
+from jigsawnet.types import Assembly, FloatArray, Fragment, Puzzle
+
+MARGIN_PX = 24
+"""Default distance between components, and between pieces of the tray."""
+_ROW_ASPECT = 1.4
+"""How much wider than high the packed picture should be."""
+_SLACK_PX = 0.05
+"""A box may stick out of its whole number of pixels by this much: rounding must not add a row or a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A canvas of ``width x height`` pixels, the centre of its top-left pixel at (0, 0), and where the pieces lie in it.
+
+    ``canvas_from_fragment`` holds every drawn piece: those of the components and those in ``tray`` (unplaced ones).
+    """
+
+    canvas_from_fragment: Mapping[int, SE2]
+    width: int
+    height: int
+    tray: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "canvas_from_fragment", MappingProxyType(dict(self.canvas_from_fragment)))
+
+
+def straighten_components(puzzle: Puzzle, assembly: Assembly) -> Assembly:
+    """Turn every component so that its smallest bounding rectangle is axis-aligned and begins at (0, 0).
+
+    Of the four ways to do so the one with the smallest turn is taken (at most 45 degrees). Joins and confidences stay as they
+    are: only the frames of the components change.
+    """
+    poses: dict[int, SE2] = {}
+    for component in assembly.components:
+        shape = {idx: assembly.poses[idx] for idx in component}
+        turn = SE2(_upright_turn(_outline_points(puzzle, shape)), 0.0, 0.0)
+        turned = {idx: turn @ pose for idx, pose in shape.items()}
+        x, y = _outline_points(puzzle, turned).min(axis=0)
+        poses.update({idx: replace(pose, x=pose.x - float(x), y=pose.y - float(y)) for idx, pose in turned.items()})
+    return replace(assembly, poses=poses)
+
+
+def lay_out(puzzle: Puzzle, assembly: Assembly, *, with_unplaced: bool = False, margin_px: int = MARGIN_PX) -> Layout:
+    """Place the components of ``assembly`` side by side, the largest at the top left, by translation only.
+
+    Args:
+        puzzle: The pieces.
+        assembly: Their poses, each component in a frame of its own.
+        with_unplaced: Also place the unplaced pieces, in rows below the picture.
+        margin_px: Distance between components, and between pieces of the tray.
+    """
+    groups = [{idx: assembly.poses[idx] for idx in component} for component in assembly.components]
+    tray = assembly.unplaced if with_unplaced else ()
+    picture, width, height = _pack(puzzle, groups, margin_px, row_width=0)
+    below, tray_width, tray_height = _pack(puzzle, [{idx: SE2.identity()} for idx in tray], margin_px, row_width=width)
+    top = height + margin_px if height and tray_height else height
+    poses = picture | {idx: replace(pose, y=pose.y + top) for idx, pose in below.items()}
+    return Layout(poses, max(width, tray_width, 1), max(top + tray_height, 1), tray)
+
+
+def outline(fragment: Fragment) -> FloatArray:
+    """Border pixels of the mask, ``(N, 2)`` px in the fragment's frame; the corner (0, 0) for a piece without paper."""
+    curves, _ = cv2.findContours(fragment.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    if not curves:
+        return np.zeros((1, 2))
+    return np.concatenate([curve.reshape(-1, 2) for curve in curves]).astype(np.float64)
+
+
+def _outline_points(puzzle: Puzzle, poses: Mapping[int, SE2]) -> FloatArray:
+    """Border pixels of several pieces, carried by ``poses`` into one frame; (N, 2)."""
+    return np.concatenate([pose @ outline(puzzle.fragments[idx]) for idx, pose in poses.items()])
+
+
+def _upright_turn(points: FloatArray) -> float:
+    """The smallest turn, in (-pi/4, pi/4], that makes the minimum-area rectangle around ``points`` axis-aligned."""
+    centred = (points - points.mean(axis=0)).astype(np.float32)  # float32 keeps its digits only near the origin
+    _, _, degrees = cv2.minAreaRect(centred)
+    turn = -math.remainder(math.radians(degrees), math.pi / 2)
+    return turn + math.pi / 2 if turn < -math.pi / 4 + 1e-6 else turn
+
+
+def _pack(
+    puzzle: Puzzle, groups: Iterable[Mapping[int, SE2]], margin_px: int, row_width: int
+) -> tuple[dict[int, SE2], int, int]:
+    """Pack groups of pieces into rows; returns poses in the packed frame, and the width and height used (0, 0 for none)."""
+    groups = list(groups)
+    bounds = [(points.min(axis=0), points.max(axis=0)) for points in (_outline_points(puzzle, g) for g in groups)]
+    sizes = [(_cells(high[0] - low[0]), _cells(high[1] - low[1])) for low, high in bounds]
+    corners, width, height = shelve(sizes, margin_px, row_width)
+    poses: dict[int, SE2] = {}
+    for group, (low, _), (left, top) in zip(groups, bounds, corners, strict=True):
+        x, y = left - float(low[0]), top - float(low[1])
+        poses.update({idx: replace(pose, x=pose.x + x, y=pose.y + y) for idx, pose in group.items()})
+    return poses, width, height
+
+
+def _cells(span_px: float) -> int:
+    """Pixels needed by centres that are ``span_px`` apart."""
+    return math.ceil(span_px - _SLACK_PX) + 1
+
+
+def shelve(sizes: Sequence[tuple[int, int]], margin_px: int, row_width: int = 0) -> tuple[list[tuple[int, int]], int, int]:
+    """Shelf packing in the order given: ``(width, height)`` boxes fill a row, then the next row begins below it.
+
+    Rows are at least ``row_width`` wide, and wide enough for the widest box and for a pleasant aspect of the whole.
+
+    Returns:
+        The top-left corner of each box, and the width and height used.
+    """
+    if not sizes:
+        return [], 0, 0
+    area = sum((w + margin_px) * (h + margin_px) for w, h in sizes)
+    limit = max(row_width or int(_ROW_ASPECT * math.sqrt(area)), *(w for w, _ in sizes))
+    corners: list[tuple[int, int]] = []
+    left = top = row_height = 0
+    for w, h in sizes:
+        if left and left + w > limit:
+            left, top, row_height = 0, top + row_height + margin_px, 0
+        corners.append((left, top))
+        left, row_height = left + w + margin_px, max(row_height, h)
+    used_width = max(x + w for (x, _), (w, _) in zip(corners, sizes, strict=True))
+    return corners, used_width, top + row_height

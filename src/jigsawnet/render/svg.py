@@ -1,0 +1,86 @@
+"""The editable drawing: one named ``<image>`` per piece, one layer per component, unplaced pieces in a tray below.
+
+SVG puts pixel edges at whole numbers, we put pixel centres there: a point p of ours is p + (0.5, 0.5) in the drawing. Each
+image is put at its place in its own fragment, so its matrix depends on the pose alone and the pose can be read back from it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape
+
+import cv2
+import numpy as np
+
+from jigsawnet.geometry import SE2
+from jigsawnet.render.cutout import cut_out
+from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
+from jigsawnet.types import Assembly, Fragment, Puzzle
+
+_NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PAD_PX = 1
+_HALF_PIXEL = SE2(0.0, 0.5, 0.5)
+
+
+def assembly_svg(puzzle: Puzzle, assembly: Assembly, *, with_unplaced: bool = True, margin_px: int = MARGIN_PX) -> str:
+    """Write an assembly as an SVG document that Inkscape and browsers read, pieces embedded as PNG.
+
+    The picture lies as in `render_assembly` with the same ``margin_px``; one unit of the drawing is one pixel.
+
+    Args:
+        puzzle: The pieces.
+        assembly: Their poses, drawn as they stand (see `straighten_components`).
+        with_unplaced: Also draw the unplaced pieces, in a layer of their own below the picture.
+        margin_px: Distance between components, and between pieces of the tray.
+    """
+    layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        ' xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" version="1.1"'
+        f' width="{layout.width}px" height="{layout.height}px" viewBox="0 0 {layout.width} {layout.height}">',
+        f"<title>{_text(puzzle.name)}</title>",
+    ]
+    for number, component in enumerate(assembly.components):
+        lines += _layer(f"component-{number}", f"Component {number}", component, puzzle, layout)
+    if layout.tray:
+        lines += _layer("unplaced", "Unplaced pieces", layout.tray, puzzle, layout)
+    lines.append("</svg>")
+    return "\n".join(lines) + "\n"
+
+
+def _layer(layer_id: str, label: str, members: Sequence[int], puzzle: Puzzle, layout: Layout) -> Iterator[str]:
+    """Lines of one Inkscape layer that holds the pieces ``members``."""
+    yield f'<g inkscape:groupmode="layer" id="{layer_id}" inkscape:label="{label}">'
+    for idx in members:
+        if puzzle.fragments[idx].mask.any():
+            yield _image(puzzle.fragments[idx], layout.canvas_from_fragment[idx])
+    yield "</g>"
+
+
+def _image(fragment: Fragment, canvas_from_fragment: SE2) -> str:
+    """One piece as an ``<image>`` element."""
+    cutout = cut_out(fragment, _PAD_PX)
+    alpha = np.where(cutout.mask, np.uint8(255), np.uint8(0))
+    _, png = cv2.imencode(".png", np.dstack([cutout.image[..., ::-1], alpha]))
+    height, width = cutout.mask.shape
+    m = (_HALF_PIXEL @ canvas_from_fragment @ _HALF_PIXEL.inverse()).matrix()
+    numbers = " ".join(_number(v) for v in (m[0, 0], m[1, 0], m[0, 1], m[1, 1], m[0, 2], m[1, 2]))
+    name = _text(fragment.name)
+    return (
+        f'<image id="piece-{fragment.idx}" inkscape:label="{name}" x="{cutout.left}" y="{cutout.top}"'
+        f' width="{width}" height="{height}" preserveAspectRatio="none" transform="matrix({numbers})"'
+        f' xlink:href="data:image/png;base64,{base64.b64encode(png.tobytes()).decode("ascii")}"><title>{name}</title></image>'
+    )
+
+
+def _text(name: str) -> str:
+    """A name as XML text or attribute; what XML cannot hold, and control characters, are dropped."""
+    return escape(_NOT_XML.sub("", name), {'"': "&quot;", "'": "&apos;"})
+
+
+def _number(value: float) -> str:
+    """Shortest plain form with nine decimals at most, never a negative zero."""
+    return f"{round(float(value), 9) + 0.0:.9f}".rstrip("0").rstrip(".")

@@ -1,0 +1,61 @@
+"""Options of the shredder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from jigsawnet.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class ShredConfig:
+    """How pictures are cut, and what the pieces suffer afterwards."""
+
+    pieces: int = 36
+    """Pieces per picture; the nearest number that a grid of well-shaped cells can give."""
+    cuts: int | None = None
+    """Instead of a grid: this many cuts through the picture, each in any direction."""
+    strips: bool = False
+    """Cut along the longer side only, into long strips, as a paper shredder does."""
+    tilt_deg: float = 10.0
+    """Largest random tilt of a grid cut, in degrees; less where neighbouring cuts would meet."""
+    perturbation: float = 0.04
+    """Standard deviation of the wiggle along a cut, as a part of a piece's shorter side; 0 gives straight cuts."""
+    rotate: bool = True
+    """Turn every piece by a random angle."""
+    missing: float = 0.0
+    """Part of all pieces that is lost; two always remain."""
+    erosion_px: float = 0.0
+    """Paper lost all around each piece, in px."""
+    rim_px: float = 0.0
+    """Largest width of the torn white rim on one side of each cut, in px."""
+    color_shift: float = 0.0
+    """Standard deviation of a change of brightness and tint per piece, in grey levels."""
+    noise: float = 0.0
+    """Standard deviation of the sensor noise, in grey levels."""
+    jpeg_quality: int | None = None
+    """Quality, 1 to 100, at which each piece was once stored as JPEG."""
+
+    def __post_init__(self) -> None:
+        if self.pieces < 2:
+            raise ConfigError(f"pieces is {self.pieces}; a puzzle needs at least 2.")
+        if self.cuts is not None and self.cuts < 1:
+            raise ConfigError(f"cuts is {self.cuts}; at least 1 is needed.")
+        if self.cuts is not None and self.strips:
+            raise ConfigError("cuts and strips exclude each other; for strips, give the number of pieces.")
+        if self.jpeg_quality is not None and not 1 <= self.jpeg_quality <= 100:
+            raise ConfigError(f"jpeg_quality is {self.jpeg_quality}; it must lie between 1 and 100.")
+        _check_range("tilt_deg", self.tilt_deg, 45.0)
+        _check_range("perturbation", self.perturbation, 0.5)
+        _check_range("missing", self.missing, 1.0)
+        _check_range("erosion_px", self.erosion_px, math.inf)
+        _check_range("rim_px", self.rim_px, math.inf)
+        _check_range("color_shift", self.color_shift, 255.0)
+        _check_range("noise", self.noise, 255.0)
+
+
+def _check_range(name: str, value: float, largest: float) -> None:
+    if not (0.0 <= value <= largest and math.isfinite(value)):
+        limit = f"between 0 and {largest:g}" if math.isfinite(largest) else "0 or more"
+        raise ConfigError(f"{name} is {value}; it must be {limit}.")

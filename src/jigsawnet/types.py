@@ -1,0 +1,211 @@
+"""Ground floor: what flows between the rooms. Frozen data, arrays read-only, nothing that reads or writes files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jigsawnet.geometry import SE2
+
+UInt8Array = NDArray[np.uint8]
+BoolArray = NDArray[np.bool_]
+Float32Array = NDArray[np.float32]
+FloatArray = NDArray[np.float64]
+
+Progress = Callable[[str, int, int], None]
+"""Called as ``progress(stage, done, total)`` by long work."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """A `Progress` that says nothing."""
+
+
+def _freeze(*arrays: NDArray[Any]) -> None:
+    for array in arrays:
+        array.setflags(write=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fragment:
+    """One piece: ``image (H, W, 3)`` uint8 RGB and ``mask (H, W)`` bool, true where there is paper."""
+
+    idx: int
+    name: str
+    image: UInt8Array
+    mask: BoolArray
+
+    def __post_init__(self) -> None:
+        if self.image.ndim != 3 or self.image.shape[2] != 3 or self.image.dtype != np.uint8:
+            raise ValueError(f"{self.name}: image must be (H, W, 3) uint8")
+        if self.mask.shape != self.image.shape[:2] or self.mask.dtype != np.bool_:
+            raise ValueError(f"{self.name}: mask must be bool and as large as the image")
+        _freeze(self.image, self.mask)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Puzzle:
+    """The pieces, numbered ``0 .. n-1`` in order; no truth inside. ``warnings`` says in sentences what was left out."""
+
+    name: str
+    fragments: tuple[Fragment, ...]
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if [f.idx for f in self.fragments] != list(range(len(self.fragments))):
+            raise ValueError("fragments must be numbered 0 .. n-1 in order")
+        if len({f.name for f in self.fragments}) != len(self.fragments):
+            raise ValueError("fragment names must be unique")
+
+    def __len__(self) -> int:
+        return len(self.fragments)
+
+    def names(self) -> tuple[str, ...]:
+        """Names in order of idx."""
+        return tuple(f.name for f in self.fragments)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contour:
+    """The outer border of a piece, closed, evenly spaced; the piece lies to the right when walking along it in (x, y), y down.
+
+    ``points (N, 2)`` px in the fragment's frame; ``normals (N, 2)`` unit, inward; ``colors (N, 3)`` CIE Lab from just inside
+    the edge; ``step_px`` the arc length between neighbouring samples.
+    """
+
+    fragment_idx: int
+    points: FloatArray
+    normals: FloatArray
+    colors: FloatArray
+    step_px: float
+
+    def __post_init__(self) -> None:
+        n = len(self.points)
+        if self.points.shape != (n, 2) or self.normals.shape != (n, 2) or self.colors.shape != (n, 3):
+            raise ValueError("contour arrays must be (N, 2), (N, 2) and (N, 3)")
+        _freeze(self.points, self.normals, self.colors)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def perimeter_px(self) -> float:
+        """Length of the closed curve."""
+        return self.step_px * len(self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """What the common border of two aligned pieces looks like; lengths in px, colours as Lab distance."""
+
+    length_px: float
+    """Arc length over which the two borders run together."""
+    residual_px: float
+    """Root mean square distance of the two borders along the seam."""
+    gap_px: float
+    """Arc length within the seam's span where the borders do not touch."""
+    overlap_px: float
+    """Deepest penetration of one piece into the other."""
+    color_step: float
+    """Mean Lab distance across the seam."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """A candidate join of pieces ``i < j``: ``i_from_j`` carries j into i's frame; ``fit`` is the matcher's own score."""
+
+    i: int
+    j: int
+    i_from_j: SE2
+    fit: float
+    seam: Seam | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.i < self.j:
+            raise ValueError(f"an alignment needs 0 <= i < j, not i={self.i}, j={self.j}")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An alignment and the probability-like ``score`` in [0, 1] that it is right."""
+
+    alignment: Alignment
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatchGraph:
+    """All scored candidates; several edges between one pair of pieces are normal."""
+
+    n_fragments: int
+    edges: tuple[Edge, ...]
+
+    def __post_init__(self) -> None:
+        if any(e.alignment.j >= self.n_fragments for e in self.edges):
+            raise ValueError("an edge names a fragment that does not exist")
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Where the pieces lie. ``poses[idx]`` is ``world_from_fragment``, in the frame of the piece's own component.
+
+    ``components`` are sorted by size, largest first; a piece in none of them is unplaced. ``edges`` are the joins selected,
+    loop-closing ones included. ``confidence[idx]`` in [0, 1] for placed pieces.
+    """
+
+    n_fragments: int
+    poses: Mapping[int, SE2]
+    components: tuple[tuple[int, ...], ...]
+    edges: tuple[Edge, ...] = ()
+    confidence: Mapping[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        listed = [idx for component in self.components for idx in component]
+        if sorted(listed) != sorted(self.poses) or len(set(listed)) != len(listed):
+            raise ValueError("components must hold every placed piece exactly once")
+        if any(not 0 <= idx < self.n_fragments for idx in listed):
+            raise ValueError("a pose names a fragment that does not exist")
+        if [len(c) for c in self.components] != sorted((len(c) for c in self.components), reverse=True):
+            raise ValueError("components must be sorted by size, largest first")
+        object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
+        object.__setattr__(self, "confidence", MappingProxyType(dict(self.confidence)))
+
+    @property
+    def unplaced(self) -> tuple[int, ...]:
+        """Pieces without a pose."""
+        return tuple(idx for idx in range(self.n_fragments) if idx not in self.poses)
+
+    @property
+    def complete(self) -> bool:
+        """True when every piece is placed in one component."""
+        return len(self.components) == 1 and not self.unplaced
+
+
+def sort_components(groups: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
+    """Order groups of pieces as `Assembly` wants them: largest first, then by smallest idx."""
+    return tuple(sorted((tuple(sorted(g)) for g in groups), key=lambda c: (-len(c), c)))
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """One stage of a run: its wall seconds and what it counted."""
+
+    name: str
+    seconds: float
+    counts: Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A whole run, for ``report.json``."""
+
+    version: str
+    puzzle: str
+    seed: int
+    stages: tuple[StageReport, ...]
+    warnings: tuple[str, ...]
+    config: Mapping[str, Any]

@@ -1,0 +1,266 @@
+"""The metrics agree with the independent scorer, and mean what the design says."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+
+import cv2
+import numpy as np
+import pytest
+
+from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
+from jigsawnet.geometry import SE2
+from jigsawnet.io.assembly_json import write_assembly
+from jigsawnet.io.authors import read_alignments, read_edges, read_ground_truth, read_poses, write_ground_truth
+from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle, sort_components
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+SCORER = SHARED / "tools" / "score.py"
+EXAMPLES = SHARED / "examples"
+needs_scorer = pytest.mark.skipif(not SCORER.is_file(), reason="the independent scorer is not beside the repository")
+needs_example = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the authors' examples are not beside the repository")
+
+
+def grid_puzzle(side: int, cell: int, rng: np.random.Generator) -> tuple[Puzzle, Assembly]:
+    """A random picture cut into ``side x side`` cells, each turned by any angle."""
+    fragments, poses = [], {}
+    size = math.ceil(cell * 1.5)
+    for idx in range(side * side):
+        row, col = divmod(idx, side)
+        turn = SE2(rng.uniform(-math.pi, math.pi), 0.0, 0.0)
+        middle = turn @ np.array([cell / 2 - 0.5, cell / 2 - 0.5])
+        fragment_from_cell = SE2(turn.theta, size / 2 - middle[0], size / 2 - middle[1])
+        picture = cv2.resize(rng.integers(1, 255, (4, 4, 3), dtype=np.uint8), (cell, cell))
+        warp, to = fragment_from_cell.matrix()[:2], (size, size)
+        image = cv2.warpAffine(picture, warp, to, borderMode=cv2.BORDER_REPLICATE)
+        mask = cv2.warpAffine(np.full((cell, cell), 255, np.uint8), warp, to) > 127
+        fragments.append(Fragment(idx, f"fragment_{idx + 1:04d}.png", image, mask))
+        poses[idx] = SE2(0.0, col * cell, row * cell) @ fragment_from_cell.inverse()
+    return Puzzle("grid", tuple(fragments)), Assembly(side * side, poses, (tuple(poses),))
+
+
+def write_puzzle(folder: Path, puzzle: Puzzle, truth: Assembly) -> None:
+    for f in puzzle.fragments:
+        cv2.imwrite(str(folder / f.name), np.dstack([f.image[:, :, ::-1], f.mask.astype(np.uint8) * 255]))
+    write_ground_truth(folder / "groundTruth.txt", truth, puzzle.names())
+
+
+def read_example(name: str) -> tuple[Puzzle, Assembly]:
+    """A puzzle of the authors, cut out at its key colour just as the scorer does it."""
+    folder = EXAMPLES / name
+    key = np.array((folder / "bg_color.txt").read_text().split(), dtype=int)
+    fragments = []
+    for idx, path in enumerate(sorted(folder.glob("fragment_*.png"))):
+        image = np.ascontiguousarray(cv2.imread(str(path))[:, :, ::-1])
+        fragments.append(Fragment(idx, path.name, image, np.abs(image.astype(int) - key).max(2) > 0))
+    puzzle = Puzzle(name, tuple(fragments))
+    return puzzle, read_ground_truth(folder / "groundTruth.txt", puzzle.names())
+
+
+def true_edge(truth: Assembly, i: int, j: int) -> Edge:
+    return Edge(Alignment(i, j, truth.poses[i].inverse() @ truth.poses[j], 1.0), 0.5)
+
+
+def noisy(pose: SE2, rng: np.random.Generator, deg: float, px: float) -> SE2:
+    return SE2(pose.theta + math.radians(rng.normal(0, deg)), pose.x + rng.normal(0, px), pose.y + rng.normal(0, px))
+
+
+def right(puzzle: Puzzle, truth: Assembly) -> Assembly:
+    """The truth in another frame, with all true joins."""
+    frame = SE2(0.7, 30.0, -200.0)
+    edges = tuple(true_edge(truth, i, j) for i, j in sorted(true_neighbors(puzzle, truth)))
+    return Assembly(len(puzzle), {k: frame @ pose for k, pose in truth.poses.items()}, truth.components, edges)
+
+
+def perturbed(puzzle: Puzzle, truth: Assembly) -> Assembly:
+    rng = np.random.default_rng(1)
+    poses = {k: noisy(pose, rng, 2.0, 5.0) for k, pose in truth.poses.items()}
+    edges = tuple(
+        Edge(Alignment(e.alignment.i, e.alignment.j, noisy(e.alignment.i_from_j, rng, 3.0, 10.0), 1.0), 0.5)
+        for e in right(puzzle, truth).edges
+    )
+    return Assembly(len(puzzle), poses, truth.components, edges)
+
+
+def wrong(puzzle: Puzzle, truth: Assembly) -> Assembly:
+    poses = {k: SE2(2.0 * k, 1e4 * k, 0.0) for k in truth.poses}
+    edges = tuple(Edge(Alignment(k, k + 1, SE2(1.0, 0.0, 0.0), 1.0), 0.5) for k in range(len(puzzle) - 1))
+    return Assembly(len(puzzle), poses, truth.components, edges)
+
+
+def partial(puzzle: Puzzle, truth: Assembly) -> Assembly:
+    """Three groups, some pieces unplaced, right joins within groups, one double and one wrong join."""
+    n = len(puzzle)
+    components = sort_components([range(n // 3), range(n // 3, n - 3), [n - 1]])
+    poses = {k: SE2(g, 500.0 * g, 3.0) @ truth.poses[k] for g, group in enumerate(components) for k in group}
+    joins = [(i, j) for i, j in sorted(true_neighbors(puzzle, truth)) if any(i in c and j in c for c in components)]
+    edges = [true_edge(truth, i, j) for i, j in [*joins, joins[0]]]
+    return Assembly(n, poses, components, (*edges, Edge(Alignment(0, n - 1, SE2.identity(), 1.0), 0.5)))
+
+
+def empty(puzzle: Puzzle, truth: Assembly) -> Assembly:
+    return Assembly(truth.n_fragments, {}, ())
+
+
+CASES: list[Callable[[Puzzle, Assembly], Assembly]] = [right, perturbed, wrong, partial, empty]
+
+
+@pytest.fixture(scope="module")
+def tiny() -> tuple[Puzzle, Assembly]:
+    return grid_puzzle(3, 120, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def mit_ex() -> tuple[Puzzle, Assembly]:
+    return read_example("MIT_ex")
+
+
+@pytest.fixture(scope="module")
+def scorer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("independent_scorer", SCORER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def assert_agree(scorer: ModuleType, folder: Path, out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> None:
+    write_assembly(out, assembly, puzzle.names())
+    expected = scorer.main(str(folder), str(out))
+    ours = asdict(evaluate(puzzle, assembly, truth))
+    assert {key: ours[key] for key in expected} == pytest.approx(expected, abs=1e-4)
+
+
+@needs_scorer
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_agrees_with_the_scorer_on_a_cut_picture(
+    scorer: ModuleType, tmp_path: Path, tiny: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+) -> None:
+    write_puzzle(tmp_path, *tiny)
+    assert_agree(scorer, tmp_path, tmp_path / "assembly.json", tiny[0], case(*tiny), tiny[1])
+
+
+@needs_scorer
+@needs_example
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_agrees_with_the_scorer_on_the_example(
+    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+) -> None:
+    assert_agree(scorer, EXAMPLES / "MIT_ex", tmp_path / "assembly.json", mit_ex[0], case(*mit_ex), mit_ex[1])
+
+
+@needs_scorer
+@needs_example
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_agrees_with_the_scorer_on_the_authors_own_result(
+    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]
+) -> None:
+    folder, (puzzle, truth) = EXAMPLES / "MIT_ex", mit_ex
+    result, edges = read_poses(folder / "pose_result_0.txt", 9), read_edges(folder / "selected_transformation.txt", 9)
+    assembly = Assembly(9, result.poses, result.components, edges)
+    assert_agree(scorer, folder, tmp_path / "assembly.json", puzzle, assembly, truth)
+    assert evaluate(puzzle, assembly, truth).acr_precision == 1.0
+
+
+def test_neighbours_of_a_grid_share_a_side_and_not_a_corner(tiny: tuple[Puzzle, Assembly]) -> None:
+    beside = {(k, k + 1) for k in range(9) if k % 3 < 2}
+    below = {(k, k + 3) for k in range(6)}
+    assert true_neighbors(*tiny) == beside | below
+
+
+def test_common_borders_tell_where_and_how_much(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    border = next(b for b in common_borders(puzzle, truth) if (b.i, b.j) == (0, 1))
+    assert border.share == pytest.approx(0.25, abs=0.06)
+    assert truth.poses[1] @ np.array(border.middle_in_j) == pytest.approx([119, 59.5], abs=2)
+    assert {(0, 1), (0, 4)} <= {(b.i, b.j) for b in common_borders(puzzle, truth, gap_px=15, min_share=0.0)}
+
+
+def test_what_the_cases_score(tiny: tuple[Puzzle, Assembly]) -> None:
+    assert asdict(evaluate(tiny[0], right(*tiny), tiny[1])) == {
+        "n": 9,
+        "placed": 9,
+        "components": 1,
+        "pcr": 1.0,
+        "pcr_tight": 1.0,
+        "acr_precision": 1.0,
+        "acr_recall": 1.0,
+        "lcr": 1.0,
+    }
+    middling = evaluate(tiny[0], partial(*tiny), tiny[1])
+    assert (middling.placed, middling.components) == (7, 3)
+    assert middling.pcr == pytest.approx(3 / 9)
+    assert evaluate(tiny[0], empty(*tiny), tiny[1]).acr_precision is None
+
+
+def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    two = Assembly(9, truth.poses, ((0, 1, 2, 3, 4, 5), (6, 7, 8)))
+    apart = Assembly(9, {k: SE2(0.0, 900.0 * (k > 5), 0.0) @ p for k, p in truth.poses.items()}, two.components)
+    together = Assembly(9, apart.poses, truth.components, (true_edge(truth, 5, 8),))
+    assert evaluate(puzzle, apart, two).pcr_tight == 1.0
+    assert evaluate(puzzle, apart, truth).pcr_tight == pytest.approx(6 / 9)
+    assert evaluate(puzzle, together, two).pcr_tight == 1.0
+    assert evaluate(puzzle, together, two).acr_precision == 0.0
+    assert true_neighbors(puzzle, two) == {(i, j) for i, j in true_neighbors(puzzle, truth) if (i < 6) == (j < 6)}
+
+
+def test_pieces_without_a_true_place_are_never_right(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    known = Assembly(9, {k: p for k, p in truth.poses.items() if k < 6}, (tuple(range(6)),))
+    metrics = evaluate(puzzle, right(puzzle, truth), known)
+    assert metrics.pcr == metrics.lcr == pytest.approx(6 / 9)
+    assert metrics.acr_precision == pytest.approx(7 / 12)
+
+
+def test_an_empty_piece_is_nobodys_neighbour(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    blank = Fragment(4, "blank", np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool))
+    holed = Puzzle("holed", (*puzzle.fragments[:4], blank, *puzzle.fragments[5:]))
+    assert true_neighbors(holed, truth) == {pair for pair in true_neighbors(puzzle, truth) if 4 not in pair}
+    assert evaluate(holed, right(puzzle, truth), truth).pcr == 1.0
+
+
+def test_candidate_recall_looks_at_the_seam(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    border = common_borders(puzzle, truth)[0]
+    middle = SE2(0.0, *border.middle_in_j)
+    pose = true_edge(truth, border.i, border.j).alignment.i_from_j
+
+    def recall(deg: float, px: float) -> float:
+        moved = pose @ middle @ SE2(math.radians(deg), px, 0.0) @ middle.inverse()
+        return candidate_recall(puzzle, [Alignment(border.i, border.j, moved, 1.0)] * 2, truth)
+
+    assert recall(2.9, 7.9) == pytest.approx(1 / 12)
+    assert recall(3.1, 0.0) == recall(0.0, 8.1) == 0.0
+    everything = [edge.alignment for edge in right(puzzle, truth).edges]
+    assert candidate_recall(puzzle, everything, truth) == 1.0
+    assert candidate_recall(puzzle, [Alignment(0, 8, SE2.identity(), 1.0)], truth) == 0.0
+
+
+@needs_example
+def test_candidate_recall_of_the_authors_matcher(mit_ex: tuple[Puzzle, Assembly]) -> None:
+    recall = candidate_recall(mit_ex[0], read_alignments(EXAMPLES / "MIT_ex" / "alignments.txt", 9), mit_ex[1])
+    assert recall == pytest.approx(1.0)
+
+
+def test_sizes_must_fit(tiny: tuple[Puzzle, Assembly]) -> None:
+    with pytest.raises(ValueError, match="same number"):
+        evaluate(tiny[0], Assembly(3, {}, ()), tiny[1])
+
+
+def test_four_hundred_pieces_are_quick() -> None:
+    puzzle, truth = grid_puzzle(20, 80, np.random.default_rng(0))
+    assembly = right(puzzle, truth)
+    start = time.process_time()
+    assert evaluate(puzzle, assembly, truth).lcr == 1.0
+    assert time.process_time() - start < 4

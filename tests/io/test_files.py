@@ -1,0 +1,144 @@
+"""Text files are read within bounds and written whole; a result folder appears complete or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jigsawnet.errors import FormatError, InputError, OutputError
+from jigsawnet.io.files import read_text, staged_folder, write_text
+from jigsawnet.io.report_json import write_report
+from jigsawnet.types import RunReport, StageReport
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text() if p.is_file() else "" for p in sorted(folder.rglob("*"))}
+
+
+def test_text_round_trip_keeps_line_ends_and_leaves_no_other_file(tmp_path: Path) -> None:
+    path = tmp_path / "größe.txt"
+    write_text(path, "old")
+    write_text(path, "ä\nb\n")
+    assert path.read_bytes() == "ä\nb\n".encode()
+    assert read_text(path) == "ä\nb\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_read_text_drops_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfhello")
+    assert read_text(tmp_path / "a.txt") == "hello"
+
+
+def test_read_text_explains_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"abc\xff")
+    with pytest.raises(FormatError, match=r"a\.txt is not a UTF-8 text file \(byte 3"):
+        read_text(path)
+    with pytest.raises(FormatError, match="too large"):
+        read_text(path, max_bytes=3)
+    for wrong in (tmp_path, tmp_path / "absent", path / "below", tmp_path / "nul\0"):
+        with pytest.raises(InputError, match="is not a file"):
+            read_text(wrong)
+
+
+def test_write_text_below_a_file_or_onto_a_folder_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    before = tree(tmp_path)
+    for wrong in (tmp_path / "file" / "a.txt", tmp_path / "folder", tmp_path / "absent" / "a.txt", tmp_path / "nul\0"):
+        with pytest.raises(OutputError, match="cannot be written"):
+            write_text(wrong, "text")
+    assert tree(tmp_path) == before
+
+
+def test_staged_folder_moves_everything_and_leaves_no_trace_of_itself(tmp_path: Path) -> None:
+    out = tmp_path / "a" / "out"
+    with staged_folder(out) as stage:
+        (stage / "assembly.json").write_text("{}")
+        (stage / "pieces").mkdir()
+        (stage / "pieces" / "1.txt").write_text("one")
+        assert not (out / "assembly.json").exists()
+    assert tree(out) == {"assembly.json": "{}", "pieces": "", "pieces/1.txt": "one"}
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_staged_folder_keeps_other_files_and_replaces_its_own(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "report.html").write_text("old")
+    with staged_folder(tmp_path) as stage:
+        (stage / "report.html").write_text("new")
+    assert tree(tmp_path) == {"notes.txt": "mine", "report.html": "new"}
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_staged_folder_leaves_nothing_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail(out: Path) -> None:
+        with staged_folder(out) as stage:
+            (stage / "assembly.json").write_text("{}")
+            raise error
+
+    with pytest.raises(error):
+        fail(tmp_path / "a" / "b" / "out")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(error):
+        fail(tmp_path)
+    assert tree(tmp_path) == {"notes.txt": "mine"}
+
+
+def test_staged_folder_undoes_a_half_done_move(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "report.html" / "in the way").mkdir(parents=True)
+    before = tree(tmp_path)
+
+    def move() -> None:
+        with staged_folder(tmp_path) as stage:
+            (stage / "sub").mkdir()
+            for name in ("a.txt", "b.txt", "report.html", "sub/c.txt", "assembly.json"):
+                (stage / name).write_text("new")
+
+    with pytest.raises(OutputError, match="cannot be moved into"):
+        move()
+    assert tree(tmp_path) == before
+
+
+def test_staged_folder_refuses_before_the_work_starts(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "assembly.json").write_text("{}")
+    (tmp_path / "dangling").symlink_to(tmp_path / "absent" / "far")
+    before = tree(tmp_path)
+    for name, sentence in {
+        "file": "is a file",
+        "done": "already holds a result; give another folder or remove it",
+        "file/below": "cannot be written",
+        "dangling": "cannot be written",
+        "nul\0": "cannot be written",
+    }.items():
+        with pytest.raises(OutputError, match=sentence), staged_folder(tmp_path / name):
+            pytest.fail("the work must not start")
+    assert tree(tmp_path) == before
+
+
+def test_report_is_plain_json(tmp_path: Path) -> None:
+    stages = (StageReport("match", 1.25, {"candidates": 66}), StageReport("score", 0.5, {"mean": float("nan")}))
+    config = {"path": tmp_path, "sizes": (np.int64(3), np.float64(0.5)), "inner": {"kinds": {"b", "a"}}, "none": None}
+    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config)
+    write_report(tmp_path / "report.json", report)
+    assert json.loads((tmp_path / "report.json").read_text()) == {
+        "format": "jigsawnet/report",
+        "version": 1,
+        "jigsawnet": "1.2.3",
+        "puzzle": "p\udc80",
+        "seed": 7,
+        "total_seconds": 1.75,
+        "stages": [
+            {"name": "match", "seconds": 1.25, "counts": {"candidates": 66}},
+            {"name": "score", "seconds": 0.5, "counts": {"mean": None}},
+        ],
+        "warnings": ["one piece is empty"],
+        "config": {"path": str(tmp_path), "sizes": [3, 0.5], "inner": {"kinds": ["a", "b"]}, "none": None},
+    }

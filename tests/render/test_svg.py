@@ -1,0 +1,142 @@
+"""The drawing parses, names its pieces, and puts them where the picture has them."""
+
+from __future__ import annotations
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jigsawnet.geometry import SE2
+from jigsawnet.render import assembly_svg, lay_out, render_assembly
+from jigsawnet.types import Assembly, Fragment, Puzzle
+
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
+GROUPMODE = "{http://www.inkscape.org/namespaces/inkscape}groupmode"
+
+
+def one_piece(name):
+    image = np.full((4, 5, 3), 80, np.uint8)
+    return Puzzle("p & q", (Fragment(0, name, image, np.ones((4, 5), bool)),)), Assembly(1, {0: SE2.identity()}, ((0,),))
+
+
+def matrix_of(image):
+    a, b, c, d, e, f = (float(v) for v in re.fullmatch(r"matrix\((.*)\)", image.get("transform")).group(1).split())
+    return np.array([[a, c, e], [b, d, f], [0, 0, 1]])
+
+
+def pixels_of(image):
+    """The embedded PNG as RGBA."""
+    data = base64.b64decode(image.get(HREF).removeprefix("data:image/png;base64,"))
+    return cv2.cvtColor(cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED), cv2.COLOR_BGRA2RGBA)
+
+
+def images_of(svg):
+    return list(ET.fromstring(svg).iter(f"{SVG}image"))
+
+
+def test_every_piece_is_one_image_in_the_layer_of_its_component(upright):
+    poses = {i: upright.truth.poses[i] for i in (0, 1, 3, 7, 8)}
+    root = ET.fromstring(assembly_svg(upright.puzzle, Assembly(9, poses, ((0, 1, 3), (7, 8)))))
+    layers = root.findall(f"{SVG}g")
+    assert all(layer.get(GROUPMODE) == "layer" for layer in layers)
+    assert [layer.get("id") for layer in layers] == ["component-0", "component-1", "unplaced"]
+    names = [[image.get(LABEL) for image in layer] for layer in layers]
+    assert names == [[f"piece {i}.png" for i in members] for members in ((0, 1, 3), (7, 8), (2, 4, 5, 6))]
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids)) == 12
+
+
+def test_the_matrix_is_the_pose_with_pixel_edges_at_whole_numbers(turned):
+    layout = lay_out(turned.puzzle, turned.truth)
+    half = SE2(0.0, 0.5, 0.5)
+    for idx, image in enumerate(images_of(assembly_svg(turned.puzzle, turned.truth))):
+        pose = SE2.from_matrix(half.inverse().matrix() @ matrix_of(image) @ half.matrix())
+        assert pose.distance(layout.canvas_from_fragment[idx]) == pytest.approx((0.0, 0.0), abs=1e-6)
+
+
+def test_drawing_and_picture_agree_pixel_by_pixel(upright):
+    drawn = np.zeros((180, 240, 4), np.uint8)
+    for image in images_of(assembly_svg(upright.puzzle, upright.truth)):
+        left, top = matrix_of(image) @ (float(image.get("x")), float(image.get("y")), 1) @ np.eye(3, 2)
+        assert (left, top) == pytest.approx((round(left), round(top)), abs=1e-6)
+        rgba = pixels_of(image)
+        rows, cols = np.nonzero(rgba[..., 3])
+        drawn[rows + round(top), cols + round(left)] = rgba[rows, cols]
+    assert np.abs(drawn.astype(int) - render_assembly(upright.puzzle, upright.truth)).max() <= 1
+
+
+def test_the_png_is_the_piece_cropped_with_its_mask_as_alpha(turned):
+    for fragment, image in zip(turned.puzzle.fragments, images_of(assembly_svg(turned.puzzle, turned.truth)), strict=True):
+        rgba = pixels_of(image)
+        assert rgba.shape[:2] == (int(image.get("height")), int(image.get("width")))
+        x, y = int(image.get("x")), int(image.get("y"))
+        rows, cols = np.nonzero(rgba[..., 3])
+        assert np.array_equal(rgba[rows, cols, :3], fragment.image[rows + y, cols + x])
+        assert len(rows) == fragment.mask.sum()
+        assert rgba.shape[0] == np.ptp(rows) + 3  # one transparent pixel around
+        assert not (rgba[..., :3] == (255, 0, 255)).all(axis=2).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a<b>&\"c\"'d'.png", "a<b>&\"c\"'d'.png"),
+        ("Zürich 東京 🧩", "Zürich 東京 🧩"),
+        ("bell\x07 nul\x00 line\nend\x9f", "bell nul lineend"),
+        ("bad\udc80bytes\uffff", "badbytes"),
+        ("]]>", "]]>"),
+    ],
+)
+def test_names_are_escaped(name, shown):
+    (image,) = images_of(assembly_svg(*one_piece(name)))
+    assert image.get(LABEL) == shown
+    assert image.find(f"{SVG}title").text == shown
+
+
+@settings(deadline=None, max_examples=50)
+@given(name=st.text(st.characters(codec=None), max_size=8))
+def test_any_name_gives_valid_utf8_xml(name):
+    root = ET.fromstring(assembly_svg(*one_piece(name)).encode())
+    assert root.find(f"{SVG}title").text == "p & q"
+
+
+def test_the_tray_can_be_left_out(upright):
+    some = upright.moved(lambda i: (0.0, 0.0), members=(0, 1))
+    assert len(images_of(assembly_svg(upright.puzzle, some))) == 9
+    assert len(images_of(assembly_svg(upright.puzzle, some, with_unplaced=False))) == 2
+
+
+def test_pieces_lie_inside_the_drawing(turned):
+    some = turned.moved(lambda i: (0.0, 0.0), members=(0, 1, 2))
+    root = ET.fromstring(assembly_svg(turned.puzzle, some))
+    _, _, width, height = (float(v) for v in root.get("viewBox").split())
+    assert (root.get("width"), root.get("height")) == (f"{width:.0f}px", f"{height:.0f}px")
+    for image in root.iter(f"{SVG}image"):
+        rows, cols = np.nonzero(pixels_of(image)[..., 3])
+        local = np.stack([cols + 0.5 + float(image.get("x")), rows + 0.5 + float(image.get("y")), np.ones(len(rows))])
+        x, y, _ = matrix_of(image) @ local
+        assert x.min() > 0
+        assert y.min() > 0
+        assert x.max() < width
+        assert y.max() < height
+
+
+def test_nothing_at_all_is_still_a_drawing():
+    assert images_of(assembly_svg(Puzzle("none", ()), Assembly(0, {}, ()))) == []
+
+
+def test_a_piece_without_paper_is_left_out():
+    puzzle = Puzzle("p", (Fragment(0, "empty", np.zeros((3, 3, 3), np.uint8), np.zeros((3, 3), bool)),))
+    assert images_of(assembly_svg(puzzle, Assembly(1, {}, ()))) == []
+
+
+def test_the_same_input_gives_the_same_drawing(turned):
+    assert assembly_svg(turned.puzzle, turned.truth) == assembly_svg(turned.puzzle, turned.truth)
