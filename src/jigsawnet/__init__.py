@@ -15,8 +15,6 @@
 Pieces on disk come in by ``jn.load_puzzle("pieces/")``.
 """
 
-__version__ = "0.1.0.dev0"
-
 from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError, FormatError, InputError, JigsawNetError, ModelError, OutputError
 from jigsawnet.evaluation.metrics import Metrics, evaluate
@@ -26,6 +24,7 @@ from jigsawnet.pipeline import Solution, solve, solve_puzzle
 from jigsawnet.render.image import render_assembly as render
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle
+from jigsawnet.version import __version__
 
 __all__ = [
     "SE2",
@@ -44,6 +43,7 @@ __all__ = [
     "ShredConfig",
     "Solution",
     "SolveConfig",
+    "__version__",
     "evaluate",
     "load_puzzle",
     "render",

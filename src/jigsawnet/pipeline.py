@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import jigsawnet
 from jigsawnet.compose import compose
 from jigsawnet.config import SolveConfig
 from jigsawnet.contours import trace_contours
@@ -17,6 +16,7 @@ from jigsawnet.match import propose_alignments
 from jigsawnet.raster import build_bank
 from jigsawnet.render.layout import straighten_components
 from jigsawnet.types import Alignment, Assembly, Progress, Puzzle, RunReport, StageReport, no_progress
+from jigsawnet.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def solve_puzzle(
             placed=len(assembly.poses), unplaced=len(assembly.unplaced),
         )  # fmt: skip
     warnings = puzzle.warnings + tuple(f"{name}: too small to have a border, left out" for name in lost)
-    report = RunReport(jigsawnet.__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
+    report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
     return Solution(assembly, alignments, report)
 
 

@@ -24,8 +24,8 @@ Int64Array = NDArray[np.int64]
 MARGIN_CELLS = 12
 """Cells around a piece in which the nearest contour sample is known."""
 
-njit = numba.njit(cache=True, fastmath=True, error_model="numpy")
-njit_parallel = numba.njit(cache=True, fastmath=True, error_model="numpy", parallel=True)
+njit = numba.njit(cache=True, fastmath=True, error_model="numpy", nogil=True)
+"""Compiled once and cached on disk; runs without the interpreter lock, so that threads work side by side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

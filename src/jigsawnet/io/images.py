@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import struct
+import sys
 import threading
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -14,6 +19,7 @@ from typing import IO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 from PIL.Image import Transpose
+from PIL.TiffImagePlugin import TiffImageFile
 
 from jigsawnet.errors import InputError, OutputError
 from jigsawnet.types import UInt8Array
@@ -36,6 +42,9 @@ _DECODE_ERRORS = (
 )
 """What Pillow's decoders raise on damaged files, found by fuzzing and by reading its plugins."""
 
+_TIFF_SUBFILE_TYPE = 254
+_NO_PAGE = 0b101
+"""Bits of the subfile type: a smaller copy of another page, and a transparency mask."""
 _EXIF_ORIENTATION = 0x0112
 _TURN = {
     2: Transpose.FLIP_LEFT_RIGHT,
@@ -81,11 +90,11 @@ _hush = _Hush()
 def read_image(path: Path, max_pixels: int = 100_000_000) -> UInt8Array:
     """Read a picture as ``(H, W, 3)`` RGB or, when it has transparency, ``(H, W, 4)`` RGBA; upright by its EXIF tag.
 
-    16-bit pictures keep their range (65535 becomes 255). Only the first page of a file is read. The size in the header is
-    checked before anything is decoded; Pillow's own limit of 178 million pixels holds too.
+    16-bit pictures keep their range (65535 becomes 255). The size in the header is checked before anything is decoded;
+    Pillow's own limit of 178 million pixels holds too.
 
     Raises:
-        InputError: the file is missing, unreadable, too large, damaged or not a picture.
+        InputError: the file is missing, unreadable, too large, damaged, not a picture, or a TIFF of several pages.
     """
     try:
         if path.is_dir():
@@ -104,6 +113,36 @@ def read_image(path: Path, max_pixels: int = 100_000_000) -> UInt8Array:
         raise _too_large(path.name, max_pixels) from error
     except _DECODE_ERRORS as error:
         raise InputError(f"{path.name} is damaged or cut short and cannot be read: save or copy it again.") from error
+
+
+@contextmanager
+def silent_decoders() -> Iterator[None]:
+    """Keep libraries written in C, such as libtiff, from printing lines of their own about a damaged picture.
+
+    They write to descriptor 2, which leads nowhere meanwhile, while ``sys.stderr`` goes on through a copy of it. This holds
+    for the whole process, so it is for the command line and not for `read_image`.
+    """
+    python_stderr = sys.stderr
+    if not _is_descriptor_2(python_stderr):
+        yield
+        return
+    python_stderr.flush()
+    with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(2), "w", encoding=python_stderr.encoding) as copy:
+        sys.stderr = copy
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            copy.flush()
+            os.dup2(copy.fileno(), 2)
+            sys.stderr = python_stderr
+
+
+def _is_descriptor_2(stream: IO[str] | None) -> bool:
+    try:
+        return stream is not None and stream.fileno() == 2
+    except OSError:
+        return False
 
 
 def write_png(path: Path, image: UInt8Array) -> None:
@@ -140,9 +179,24 @@ def _decode(stream: IO[bytes], name: str, max_pixels: int) -> UInt8Array:
             raise _too_large(name, max_pixels)
         if width * height == 0:
             raise InputError(f"{name} has no pixels.")
+        if isinstance(picture, TiffImageFile) and _has_second_page(picture):
+            raise InputError(f"{name} holds several pages: save each page as a picture of its own.")
         picture.load()
         turn = _TURN.get(_orientation(picture))
         return _to_array(picture if turn is None else picture.transpose(turn))
+
+
+def _has_second_page(picture: TiffImageFile) -> bool:
+    """True when another page is a picture in its own right; thumbnails, pyramid levels and masks are not."""
+    for page in count(1):
+        try:
+            picture.seek(page)
+        except EOFError:
+            break
+        if not picture.tag_v2.get(_TIFF_SUBFILE_TYPE, 0) & _NO_PAGE:
+            return True
+    picture.seek(0)
+    return False
 
 
 def _orientation(picture: Image.Image) -> int:

@@ -1,24 +1,33 @@
-"""Stage 3: contours → candidate alignments, by the dense window matcher."""
+"""Stage 3: contours → candidate alignments. Three matchers behind one door."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.match.dense import DenseConfig, propose_dense
+from jigsawnet.match.tsamoura import TsamouraConfig, propose_tsamoura
+from jigsawnet.match.zhang import ZhangConfig, propose_zhang
 from jigsawnet.raster import ShapeBank
 from jigsawnet.types import Alignment, Progress, no_progress
 
-__all__ = ["DenseConfig", "MatchConfig", "propose_alignments"]
+__all__ = ["DenseConfig", "MatchConfig", "MatcherName", "TsamouraConfig", "ZhangConfig", "propose_alignments"]
+
+MatcherName = Literal["dense", "zhang", "tsamoura"]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchConfig:
     """How candidate joins are found."""
 
+    matcher: MatcherName = "dense"
+    """dense: ours. zhang: the JigsawNet paper's polygon matcher. tsamoura: border colours only. The last two are baselines."""
     per_piece: int = 40
     """Candidates kept per piece."""
     dense: DenseConfig = field(default_factory=DenseConfig)
+    zhang: ZhangConfig = field(default_factory=ZhangConfig)
+    tsamoura: TsamouraConfig = field(default_factory=TsamouraConfig)
 
     def __post_init__(self) -> None:
         if self.per_piece < 1:
@@ -27,4 +36,10 @@ class MatchConfig:
 
 def propose_alignments(bank: ShapeBank, config: MatchConfig, progress: Progress = no_progress) -> tuple[Alignment, ...]:
     """Candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece."""
-    return propose_dense(bank, config.per_piece, config.dense, progress)
+    match config.matcher:
+        case "dense":
+            return propose_dense(bank, config.per_piece, config.dense, progress)
+        case "zhang":
+            return propose_zhang(bank, config.per_piece, config.zhang, progress)
+        case "tsamoura":
+            return propose_tsamoura(bank, config.per_piece, config.tsamoura, progress)

@@ -17,14 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import cv2
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.match.dense import _alignment, _thin_out
+from jigsawnet.match.blocks import map_blocks
+from jigsawnet.match.select import select_candidates, to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
-from jigsawnet.raster import Int32Array, Int64Array, ShapeBank, njit, njit_parallel
+from jigsawnet.raster import Int32Array, Int64Array, ShapeBank, njit
 from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
 
 
@@ -64,18 +64,16 @@ def propose_tsamoura(
 ) -> tuple[Alignment, ...]:
     """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
 
-    ``fit`` is the weighted length of the common subsequence over the largest such length in the puzzle.
+    ``fit`` is the weighted length of the common subsequence over the largest among the accepted candidates.
     """
     i, j, score, rough_pose = _common_runs(bank, config, progress)
     pose, features = verify(bank, i, j, rough_pose, config.verify)
     seam_px, overlap_px = features[:, FEATURES.index("length")], features[:, FEATURES.index("overlap_depth")]
     touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * max(1.0, bank.step_px / 3.0))
-    fit = np.where(touching & np.isfinite(pose).all(1), score / score.max(initial=1e-9), 0.0)
-    order = np.lexsort((np.arange(len(fit)), -fit))
-    order = order[fit[order] > 0]
-    middle = features[:, FEATURES.index("middle_x") :][:, :2]
-    keep = _thin_out(order, i, j, pose, middle, per_piece, len(bank))
-    return tuple(_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
+    accepted = np.where(touching & np.isfinite(pose).all(1), score, 0.0)
+    fit = accepted / accepted.max(initial=1e-9)
+    keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
+    return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
 
 
 def quantise_colors(colors: Float32Array, size: int) -> tuple[Int32Array, FloatArray]:
@@ -115,18 +113,20 @@ def _common_runs(
     """Steps 1 to 3 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
     labels, palette = quantise_colors(bank.colors, config.palette)
     weight = match_weights(labels, palette, config.alike_lab)
-    parts = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))]
-    for i in range(len(bank) - 1):
-        if bank.first[i + 1] > bank.first[i]:
-            score, sample_i, sample_j = _runs_with_later(
-                i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair
-            )
-            later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
-            at_i, at_j = sample_i[later, run], sample_j[later, run]
-            pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
-            piece_j = (later + i + 1).astype(np.int32)
-            parts.append((np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose))
-        progress("match", i + 1, len(bank) - 1)
+
+    def runs_of_piece(i: int) -> tuple[Int32Array, Int32Array, FloatArray, Float32Array]:
+        score, sample_i, sample_j = _runs_with_later(
+            i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair
+        )
+        later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
+        at_i, at_j = sample_i[later, run], sample_j[later, run]
+        pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
+        piece_j = (later + i + 1).astype(np.int32)
+        return np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose
+
+    owners = [i for i in range(len(bank) - 1) if bank.first[i + 1] > bank.first[i]]
+    nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
+    parts = [nothing, *map_blocks(lambda k: runs_of_piece(owners[k]), len(owners), progress)]
     piece_i, piece_j, scores, poses = (np.concatenate([part[k] for part in parts]) for k in range(4))
     return piece_i, piece_j, scores, poses
 
@@ -141,7 +141,7 @@ def _poses(points: Float32Array, at_i: Int64Array, at_j: Int64Array, weight: NDA
     return np.column_stack([theta, shift.real, shift.imag]).astype(np.float32)
 
 
-@njit_parallel
+@njit
 def _runs_with_later(i, labels, first, weight, gap, keep):  # type: ignore[no-untyped-def]
     """Runs of piece i with every later piece: ``score (P, keep)`` and paired samples ``(P, keep, L)``, -1 beyond the end."""
     pieces = len(first) - 2 - i
@@ -151,7 +151,7 @@ def _runs_with_later(i, labels, first, weight, gap, keep):  # type: ignore[no-un
     score = np.zeros((pieces, keep), np.float32)
     sample_i = np.full((pieces, keep, turn_i), -1, np.int64)
     sample_j = np.full((pieces, keep, turn_i), -1, np.int64)
-    for p in numba.prange(pieces):
+    for p in range(pieces):
         j = i + 1 + p
         turn_j = first[j + 1] - first[j]
         backwards = labels[first[j] : first[j + 1]][::-1]

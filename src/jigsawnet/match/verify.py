@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import ShapeBank, look_up, njit, njit_parallel
+from jigsawnet.raster import ShapeBank, look_up, njit
 from jigsawnet.types import Float32Array
 
 FEATURES = (
@@ -20,6 +19,9 @@ FEATURES = (
     "color_step", "color_correlation", "color_spread", "flatness", "middle_x", "middle_y",
 )  # fmt: skip
 """Columns of the feature table. Lengths are px of border; ``middle`` is the middle of the seam in i's frame."""
+
+MIDDLE = slice(10, 12)
+"""The columns of the middle."""
 
 _OPPOSITE = -0.6
 _SLIDE_WEIGHT = 0.03
@@ -51,12 +53,12 @@ def verify(
     return poses, features
 
 
-@njit_parallel
+@njit
 def _verify_all(  # type: ignore[no-untyped-def]
     piece_i, piece_j, poses, features, step, radii, limits, first, points, normals, colors,
     grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius,
 ):  # fmt: skip
-    for c in numba.prange(len(piece_i)):
+    for c in range(len(piece_i)):
         i, j = piece_i[c], piece_j[c]
         for r in range(len(radii)):
             _icp_step(i, j, poses[c], radii[r], step, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell)

@@ -2,7 +2,7 @@
 
 A window is ``POINTS`` points spread over a stretch of contour, in the window's own frame: origin at their mean, x-axis along
 their regression line in walking order. The partner of a window on the other side of a cut is the same curve walked backwards,
-so a reversed window gets its points in reverse order and can then be compared point by point.
+so the windows of piece i are described forwards ("front") and those of piece j backwards ("back"); then point meets point.
 """
 
 from __future__ import annotations
@@ -17,84 +17,85 @@ from jigsawnet.types import Float32Array
 
 POINTS = 24
 COLOR_POINTS = 8
-_REFERENCE = 3000
+_REFERENCE = 1000
 _CLOSE_FRACTION = 0.01
+_FLOOR = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowSet:
+    """Windows of all pieces, those of piece p at ``first[p]:first[p + 1]``, every ``stride`` contour samples.
+
+    ``descriptor (W, D)``: the squared distance of a front and a back one says how badly they fit. ``norm`` is its square.
+    ``weight`` is high where a good fit is telling: it divides by what a good fit costs such a window by chance, which is
+    little for plain windows. ``center (W, 2)`` and ``heading (W,)`` place the window in the piece's frame.
+    """
+
+    stride: int
+    first: NDArray[np.int64]
+    descriptor: Float32Array
+    norm: Float32Array
+    weight: Float32Array
+    center: Float32Array
+    heading: Float32Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Windows of all pieces: ``anchor (W,)`` flat sample index, ``first (n + 1,)`` by piece.
+    """The same windows walked forwards and backwards."""
 
-    ``forward`` and ``backward`` are ``(W, D)`` unit-free descriptors; ``|forward - backward|^2`` small means "fits". ``scale``
-    is what a close match costs such a window by chance: plain windows have a small one, so dividing by it tells how telling
-    a match is. ``center (W, 2)`` and ``heading (W,)`` place the forward window in the piece's frame.
-    """
-
-    anchor: NDArray[np.int64]
-    first: NDArray[np.int64]
-    forward: Float32Array
-    backward: Float32Array
-    forward_scale: Float32Array
-    backward_scale: Float32Array
-    center: Float32Array
-    heading: Float32Array
-    stride: int
+    front: WindowSet
+    back: WindowSet
 
 
-def describe_windows(bank: ShapeBank, window_px: float, stride: int, shape_px: float, color_lab: float | None) -> Windows:
-    """Describe a window of ``window_px`` around every ``stride``-th sample.
+@dataclass(frozen=True, slots=True)
+class WindowKind:
+    """What a window takes in."""
 
-    Args:
-        bank: the pieces.
-        window_px: arc length of a window.
-        stride: samples between anchors.
-        shape_px: distance of points that counts as one unit.
-        color_lab: Lab distance that counts as one unit; None leaves colour out.
-    """
-    parts = [_piece_windows(bank, p, window_px, stride, shape_px, color_lab) for p in range(len(bank))]
-    anchor, forward, backward, center, heading = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    length_px: float
+    """Arc length."""
+    shape_px: float
+    """Distance of points that counts as one unit of difference."""
+    color_lab: float
+    """Lab distance that counts as one unit of difference; 0 leaves colour out."""
+
+
+def describe_windows(bank: ShapeBank, kind: WindowKind, stride_front: int, stride_back: int) -> Windows:
+    """Describe the windows around every so many samples of every piece."""
+    front = _describe(bank, kind, stride_front, backwards=False)
+    back = _describe(bank, kind, stride_back, backwards=True)
+    return Windows(_weighted(front, back), _weighted(back, front))
+
+
+def _describe(bank: ShapeBank, kind: WindowKind, stride: int, *, backwards: bool) -> WindowSet:
+    parts = [_piece_windows(bank, p, kind, stride, backwards) for p in range(len(bank))]
     first = np.concatenate([[0], np.cumsum([len(part[0]) for part in parts])]).astype(np.int64)
-    return Windows(
-        anchor=anchor,
-        first=first,
-        forward=forward,
-        backward=backward,
-        forward_scale=_chance_cost(forward, backward),
-        backward_scale=_chance_cost(backward, forward),
-        center=center.astype(np.float32),
-        heading=heading.astype(np.float32),
-        stride=stride,
-    )
+    descriptor, center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in range(3))
+    norm = (descriptor**2).sum(1)
+    return WindowSet(stride, first, descriptor, norm, np.ones_like(norm), center, heading)
 
 
 def _piece_windows(
-    bank: ShapeBank, piece: int, window_px: float, stride: int, shape_px: float, color_lab: float | None
-) -> tuple[NDArray[np.int64], Float32Array, Float32Array, Float32Array, Float32Array]:
+    bank: ShapeBank, piece: int, kind: WindowKind, stride: int, backwards: bool
+) -> tuple[Float32Array, Float32Array, Float32Array]:
     own = bank.samples(piece)
     n = own.stop - own.start
     at = np.arange(0, n, stride)
-    if n * bank.step_px < window_px:  # the window would bite its own tail
+    if n * bank.step_px < kind.length_px:  # the window would bite its own tail
         at = at[:0]
-    offsets = np.linspace(-0.5, 0.5, POINTS) * (window_px / bank.step_px)
-    points = _interpolate(bank.points[own], at[:, None] + offsets)
-    z = points[..., 0].astype(np.float64) + 1j * points[..., 1]
-    center = z.mean(1, keepdims=True) if len(at) else z[:, :1]
-    z = z - center
+    offsets = np.linspace(-0.5, 0.5, POINTS) * (kind.length_px / bank.step_px)
+    order = at[:, None] + (offsets[::-1] if backwards else offsets)
+    points = _interpolate(bank.points[own], order).astype(np.float64)
+    z = points[..., 0] + 1j * points[..., 1]
+    center = z.sum(1) / POINTS
+    z = z - center[:, None]
     heading = np.angle(z @ offsets)
     z = z * np.exp(-1j * heading)[:, None]
-    shape = np.stack([z.real, z.imag], -1) / (shape_px * np.sqrt(POINTS))
-    blocks_forward, blocks_backward = [shape], [-shape[:, ::-1]]
-    if color_lab is not None:
-        bins = _interpolate(bank.colors[own], at[:, None] + offsets).reshape(len(at), COLOR_POINTS, -1, 3).mean(2)
-        color = bins / (color_lab * np.sqrt(COLOR_POINTS))
-        blocks_forward.append(color)
-        blocks_backward.append(color[:, ::-1])
-    forward, backward = (
-        np.concatenate([b.reshape(len(at), b.shape[1] * b.shape[2]) for b in blocks], 1).astype(np.float32)
-        for blocks in (blocks_forward, blocks_backward)
-    )
-    middle = np.column_stack([center[:, 0].real, center[:, 0].imag]).astype(np.float32)
-    return at + own.start, forward, backward, middle, heading.astype(np.float32)
+    blocks = [np.column_stack([z.real, z.imag]) / (kind.shape_px * np.sqrt(POINTS))]
+    if kind.color_lab:
+        bins = _interpolate(bank.colors[own], order).reshape(len(at), COLOR_POINTS, -1, 3).mean(2)
+        blocks.append(bins.reshape(len(at), -1) / (kind.color_lab * np.sqrt(COLOR_POINTS)))
+    return np.column_stack(blocks).astype(np.float32), np.column_stack([center.real, center.imag]), heading
 
 
 def _interpolate(values: Float32Array, at: NDArray[np.float64]) -> Float32Array:
@@ -105,17 +106,17 @@ def _interpolate(values: Float32Array, at: NDArray[np.float64]) -> Float32Array:
     return np.asarray(values[low % n] * (1 - part) + values[(low + 1) % n] * part, dtype=np.float32)
 
 
-def _chance_cost(a: Float32Array, b: Float32Array) -> Float32Array:
-    """For each row of a: the cost of a close match among an even sample of all rows of b."""
-    if not len(b):
-        return np.ones(len(a), np.float32)
-    reference = b[:: max(1, len(b) // _REFERENCE)]
-    rank = max(1, int(_CLOSE_FRACTION * len(reference)))
-    norms = (reference**2).sum(1)
-    out = np.empty(len(a), np.float32)
-    for start in range(0, len(a), 4096):
-        block = a[start : start + 4096]
-        cost = norms - 2 * (block @ reference.T)
-        kth = np.partition(cost, min(rank, cost.shape[1] - 1), axis=1)[:, min(rank, cost.shape[1] - 1)]
-        out[start : start + 4096] = np.maximum(kth + (block**2).sum(1), 0)
-    return out
+def _weighted(own: WindowSet, others: WindowSet) -> WindowSet:
+    """Weigh each window by the cost of its close matches among an even sample of the others."""
+    if not len(others.descriptor):
+        return own
+    every = max(1, len(others.descriptor) // _REFERENCE)
+    reference, norms = others.descriptor[::every], others.norm[::every]
+    rank = min(len(reference) - 1, int(_CLOSE_FRACTION * len(reference)))
+    chance = np.empty(len(own.norm), np.float32)
+    for start in range(0, len(chance), 2048):
+        part = slice(start, start + 2048)
+        cost = norms - 2 * (own.descriptor[part] @ reference.T)
+        chance[part] = np.partition(cost, rank, axis=1)[:, rank] + own.norm[part]
+    weight = 1.0 / np.sqrt(np.maximum(chance, 0) + _FLOOR)
+    return WindowSet(own.stride, own.first, own.descriptor, own.norm, weight.astype(np.float32), own.center, own.heading)

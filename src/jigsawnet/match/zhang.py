@@ -1,27 +1,24 @@
 """The baseline matcher of the paper: Zhang & Li 2014, as used in JigsawNet Section III.
 
-"(1) Through a revised RDP algorithm, approximate the noisy fragment boundary contour into a polygon, whose each line segment
-has similar color; (2) Match each fragment pair by iteratively estimating all the possible segment-to-segment matches; (3)
-Refine those good segment-to-segment matches using an ICP algorithm; and (4) Evaluate the pairwise matching score by calculating
-the volume of well aligned pixels", that is pixels with "similar color, opposite normal, and small spatial distance". Step 1
-is in `zhang_polygon`; the ICP of step 3 is the one of `verify`.
+Step 1: a revised Ramer-Douglas-Peucker polygon whose segments each have one colour (`zhang_polygon`). Step 2: every segment of
+one piece is laid on every segment of the other. Step 3: the good ones are refined by ICP (the one of `verify`). Step 4: the
+score is the number of well aligned pixels: alike in colour, opposite in normal, close in space.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.geometry import SE2, wrap_angle
-from jigsawnet.match.dense import _thin_out
+from jigsawnet.match.blocks import map_blocks
+from jigsawnet.match.select import select_candidates, to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.match.zhang_polygon import Segments, split_contours
-from jigsawnet.raster import ShapeBank, look_up, njit, njit_parallel
-from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, Seam, no_progress
+from jigsawnet.raster import ShapeBank, look_up, njit
+from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +73,12 @@ def propose_zhang(
     """
     scale = max(1.0, bank.step_px / 3.0)
     segments = split_contours(bank, config.tolerance_px * scale, config.split_lab, config.shortest_px * scale)
-    parts = []
-    for piece in range(len(bank) - 1):
-        parts.append(_candidates_of_piece(bank, piece, segments, config, scale))
-        progress("match", piece + 1, len(bank) - 1)
-    if not parts:
-        return ()
+    parts = map_blocks(lambda piece: _candidates_of_piece(bank, piece, segments, config, scale), len(bank), progress)
     i, j, pose, features, pixels = (np.concatenate([part[k] for part in parts]) for k in range(5))
-    order = np.lexsort((np.arange(len(pixels)), -pixels))
-    order = order[(pixels[order] > 0) & (features[order, 0] > 0)]
-    keep = _thin_out(order, i, j, pose, features[:, 10:12], per_piece, len(bank))
+    pixels = np.where(features[:, FEATURES.index("length")] > 0, pixels, 0.0)
     fit = pixels / max(float(pixels.max(initial=0.0)), 1.0)
-    return tuple(_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
+    keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
+    return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
 
 
 def _candidates_of_piece(
@@ -110,16 +101,10 @@ def _candidates_of_piece(
     return piece, j, pose, features, pixels
 
 
-def _alignment(i: int, j: int, pose: Float32Array, fit: float, features: Float32Array) -> Alignment:
-    value = dict(zip(FEATURES, features.tolist(), strict=True))
-    seam = Seam(value["length"], value["residual"], value["gap"], value["overlap_depth"], value["color_step"])
-    return Alignment(i, j, SE2(wrap_angle(float(pose[0])), float(pose[1]), float(pose[2])), fit, seam)
-
-
-@njit_parallel
+@njit
 def _match_pairs(i, later, segments, pruning, rough_px, lab, overlap, shapes, found):  # type: ignore[no-untyped-def]
     """Step 2 for piece i with each of ``later``; ``found[row]`` is filled with (rough pixels, theta, x, y), zeros if unused."""
-    for row in numba.prange(len(later)):
+    for row in range(len(later)):
         _match_pair(i, later[row], segments, pruning, rough_px, lab, overlap, shapes, found[row])
 
 
@@ -183,10 +168,10 @@ def _carry(pose, point):  # type: ignore[no-untyped-def]
     return cos * point[0] - sin * point[1] + pose[1], sin * point[0] + cos * point[1] + pose[2]
 
 
-@njit_parallel
+@njit
 def _score_all(i, later, poses, reach, lab, overlap, shapes, pixels):  # type: ignore[no-untyped-def]
     """Step 4: the well aligned pixels of each refined pose; 0 where the pieces overlap noticeably."""
-    for c in numba.prange(len(later)):
+    for c in range(len(later)):
         pose = (poses[c, 0], poses[c, 1], poses[c, 2])
         if not _overlaps(i, later[c], pose, overlap, shapes):
             pixels[c] = _aligned_pixels(i, later[c], pose, reach, lab, 1, shapes)

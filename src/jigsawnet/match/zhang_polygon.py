@@ -1,8 +1,7 @@
 """Zhang matcher, step 1: contour → polygon whose segments are straight and of one colour.
 
 The "revised RDP algorithm" of Zhang & Li 2014, as used in JigsawNet Section III: Ramer-Douglas-Peucker splits a segment
-where the contour leaves the chord; the revision splits it also where its colour changes, so that "each line segment has
-similar color".
+where the contour leaves the chord; the revision splits it also where its colour changes.
 """
 
 from __future__ import annotations
