@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,8 +188,8 @@ def _say_solution(out: Path, solution: Solution, as_json: bool) -> None:
         }))  # fmt: skip
         return
     _say_notes(report.warnings)
-    where = "one picture" if len(assembly.components) == 1 else f"{len(assembly.components)} separate parts"
-    _say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed in {where}, {seconds:.1f} s")
+    parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
+    _say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s")
     for name in ("assembly.png", "assembly.svg", "report.json"):
         _say(f"  {out / name}")
 
@@ -215,6 +215,8 @@ def _check_seed(seed: int) -> None:
 def _say(line: str, *, error: bool = False) -> None:
     """Print one line; a character that breaks the line or that the stream cannot show appears as its escape code."""
     stream = sys.stderr if error else sys.stdout
+    if stream is None:  # a process may be started without one
+        return
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     encoding = stream.encoding or "utf-8"
     print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream)
@@ -232,12 +234,11 @@ def _say_error(text: str) -> None:
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar with time left for each stage, on a terminal; nothing elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
     columns = (TextColumn("{task.description:>9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with RichProgress(*columns, console=console, transient=True) as bars:
+    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks = {}
 
         def tell(stage: str, done: int, total: int) -> None:
@@ -255,7 +256,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main_code(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; bad input becomes one sentence and 2."""
-    commands = {"solve": Solve, "shred": Shred, "eval": Eval}
+    commands: dict[str, Callable[..., Any]] = {"solve": Solve, "shred": Shred, "eval": Eval}
     try:
         command = tyro.extras.subcommand_cli_from_dict(commands, prog="jigsawnet", description=DESCRIPTION, args=arguments)
         return int(command.run())

@@ -32,7 +32,7 @@ class ContourConfig:
 
     def __post_init__(self) -> None:
         if self.samples < 16 or self.min_step_px <= 0 or self.smooth_px <= 0 or self.color_depth_px < 0:
-            raise ConfigError("contour options must be positive, and samples at least 16")
+            raise ConfigError("The contours options must be positive, and samples at least 16.")
 
 
 def trace_contours(puzzle: Puzzle, config: ContourConfig) -> tuple[Contour | None, ...]:

@@ -47,7 +47,7 @@ def solve_puzzle(
         lost = [f.name for f, c in zip(puzzle.fragments, contours, strict=True) if c is None]
         counts.update(pieces=len(puzzle), samples=len(bank.points))
     with clock.stage("match") as counts:
-        alignments = propose_alignments(bank, config.match, progress)
+        alignments = propose_alignments(bank, config.matcher, config.match, progress)
         counts.update(candidates=len(alignments))
     with clock.stage("compose") as counts:
         graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
@@ -57,7 +57,7 @@ def solve_puzzle(
             joins=len(assembly.edges), components=len(assembly.components),
             placed=len(assembly.poses), unplaced=len(assembly.unplaced),
         )  # fmt: skip
-    warnings = puzzle.warnings + tuple(f"{name}: too small to have a border, left out" for name in lost)
+    warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
     report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
     return Solution(assembly, alignments, report)
 

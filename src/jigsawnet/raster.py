@@ -34,13 +34,13 @@ class ShapeBank:
 
     ``points, normals (M, 2)``, ``colors (M, 3)`` as in `Contour`. Piece p's grid has ``grid_size[p] = (rows, cols)`` cells of
     ``cell_px``, its first cell centred on ``grid_origin[p]`` xy, its cells at ``grid_first[p]`` of ``nearest`` (sample index
-    within the piece) and ``depth`` (px inside the border, 0 outside). ``core (K, 2)`` are points inside the pieces, for
-    overlap tests: piece p owns ``core_first[p]:core_first[p + 1]``, each standing for ``core_area_px`` square pixels.
+    within the piece) and ``depth`` (px inside the border, 0 outside), of which
+    ``deepest[p]`` is the largest. ``core (K, 2)`` are points inside the pieces, for
+    overlap tests: piece p owns ``core_first[p]:core_first[p + 1]``.
     """
 
     step_px: float
     cell_px: float
-    core_area_px: float
     first: Int64Array
     points: Float32Array
     normals: Float32Array
@@ -50,6 +50,7 @@ class ShapeBank:
     grid_origin: Float32Array
     nearest: Int32Array
     depth: Float32Array
+    deepest: Float32Array
     core_first: Int64Array
     core: Float32Array
     center: Float32Array
@@ -67,17 +68,18 @@ class ShapeBank:
         return (
             self.first, self.points, self.normals, self.colors, self.grid_first, self.grid_size, self.grid_origin,
             self.nearest, self.depth, np.float32(self.cell_px), self.core_first, self.core, self.center, self.radius,
+            self.deepest,
         )  # fmt: skip
 
 
 def build_bank(contours: Sequence[Contour | None], core_points: int = 150) -> ShapeBank:
     """Lay out all contours; a piece without one owns no samples and touches nothing."""
     rings = [np.zeros((0, 2)) if c is None else c.points for c in contours]
-    step = next((c.step_px for c in contours if c is not None), 1.0)
+    step = float(np.median([c.step_px for c in contours if c is not None] or [1.0]))
     cell = max(1.0, step / 3.0)
     grids = [_grid(ring, cell) for ring in rings]
-    areas = [float((g[1] > 0).sum()) * cell * cell for g in grids]
-    spacing = max(cell, float(np.sqrt(np.median(areas) / core_points))) if areas else cell
+    areas = [float((g[1] > 0).sum()) * cell * cell for g in grids if g[1].size] or [0.0]
+    spacing = max(cell, float(np.sqrt(np.median(areas) / core_points)))
     cores = [_core(depth, origin, cell, spacing) for _, depth, origin in grids]
 
     def gather(name: str, width: int) -> Float32Array:
@@ -89,7 +91,6 @@ def build_bank(contours: Sequence[Contour | None], core_points: int = 150) -> Sh
     return ShapeBank(
         step_px=step,
         cell_px=cell,
-        core_area_px=spacing * spacing,
         first=_starts([len(r) for r in rings]),
         points=gather("points", 2),
         normals=gather("normals", 2),
@@ -99,6 +100,7 @@ def build_bank(contours: Sequence[Contour | None], core_points: int = 150) -> Sh
         grid_origin=np.array([g[2] for g in grids], dtype=np.float32).reshape(-1, 2),
         nearest=np.concatenate([np.zeros(0, np.int32), *(g[0].ravel() for g in grids)]),
         depth=np.concatenate([np.zeros(0, np.float32), *(g[1].ravel() for g in grids)]),
+        deepest=np.array([g[1].max(initial=0.0) for g in grids], dtype=np.float32),
         core_first=_starts([len(c) for c in cores]),
         core=np.concatenate([np.zeros((0, 2)), *cores]).astype(np.float32),
         center=middles.astype(np.float32),

@@ -144,6 +144,25 @@ def test_truncated_pictures_are_refused(tmp_path: Path, kind: str, share: float)
         read_bytes(tmp_path, data[: int(share * len(data))])
 
 
+def tiff_of_two(folder: Path, second_subfile_type: int) -> Path:
+    """COLORS, and a smaller second page of the given TIFF subfile type."""
+    first, second = Image.fromarray(COLORS), Image.fromarray(COLORS[:3, :3])
+    second.encoderinfo = {"tiffinfo": {254: second_subfile_type}}
+    path = folder / "scan.tif"
+    first.save(path, save_all=True, append_images=[second])
+    return path
+
+
+def test_a_second_page_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"scan\.tif holds several pages: save each page"):
+        read_image(tiff_of_two(tmp_path, second_subfile_type=0))
+
+
+@pytest.mark.parametrize("subfile_type", [1, 4])
+def test_a_thumbnail_or_mask_is_no_second_page(tmp_path: Path, subfile_type: int) -> None:
+    np.testing.assert_array_equal(read_image(tiff_of_two(tmp_path, subfile_type)), COLORS)
+
+
 def test_text_is_no_picture(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"piece\.png is not a picture"):
         read_bytes(tmp_path, b"this is a shopping list\n" * 20)

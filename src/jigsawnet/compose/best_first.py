@@ -16,15 +16,14 @@ LOOP_PX = 6.0
 def compose_best_first(graph: MatchGraph, bank: ShapeBank, min_score: float, progress: Progress = no_progress) -> Assembly:
     """Join groups in order of score; a join inside a group is selected when it agrees with the poses (a closed loop)."""
     groups = Groups(graph.n_fragments)
-    for done, edge in enumerate(graph.edges):
-        if edge.score < min_score:
-            break
+    edges = [edge for edge in graph.edges if edge.score >= min_score]
+    for done, edge in enumerate(edges):
         a = edge.alignment
         if not groups.same(a.i, a.j):
             move = groups.move_between(a)
             if not groups_intersect(bank, groups.placed(a.i), groups.placed(a.j, move)):
                 groups.merge(a)
-        progress("compose", done + 1, len(graph.edges))
+        progress("compose", done + 1, len(edges))
     return finish_assembly(graph, groups, _agreeing(graph, groups, bank))
 
 

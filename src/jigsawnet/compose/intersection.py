@@ -12,7 +12,7 @@ from jigsawnet.raster import ShapeBank, look_up, njit
 from jigsawnet.types import FloatArray
 
 FREE_DEPTH_PX = 4.0
-"""Points less deep than this inside another piece do not count."""
+"""Points less deep than this inside another piece do not count (nor, for thin pieces, less deep than half its depth)."""
 MAX_OVERLAP = 0.02
 """Part of the smaller piece that may lie deep inside the other."""
 
@@ -28,7 +28,21 @@ def groups_intersect(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> 
 
 @njit
 def _intersect(  # type: ignore[no-untyped-def]
-    fixed, moving, free, most, grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius
+    fixed,
+    moving,
+    free,
+    most,
+    grid_first,
+    grid_size,
+    grid_origin,
+    nearest,
+    depth,
+    cell,
+    core_first,
+    core,
+    center,
+    radius,
+    deepest,
 ):
     for a in range(len(fixed)):
         i = int(fixed[a, 0])
@@ -47,15 +61,25 @@ def _intersect(  # type: ignore[no-untyped-def]
             cos, sin = cos_i * cos_j + sin_i * sin_j, cos_i * sin_j - sin_i * cos_j
             wx, wy = moving[b, 2] - fixed[a, 2], moving[b, 3] - fixed[a, 3]
             x, y = cos_i * wx + sin_i * wy, cos_i * wy - sin_i * wx
-            inside = 0
-            for q in range(core_first[j], core_first[j + 1]):
-                at = look_up(
-                    i, cos * core[q, 0] - sin * core[q, 1] + x, sin * core[q, 0] + cos * core[q, 1] + y,
-                    grid_first, grid_size, grid_origin, cell,
-                )  # fmt: skip
-                if at >= 0 and depth[at] > free:
-                    inside += 1
+            grids = (grid_first, grid_size, grid_origin, depth, cell)
+            j_in_i = _count_inside(i, j, cos, sin, x, y, min(free, 0.5 * deepest[i]), core_first, core, grids)
+            back_x, back_y = -(cos * x + sin * y), sin * x - cos * y
+            i_in_j = _count_inside(j, i, cos, -sin, back_x, back_y, min(free, 0.5 * deepest[j]), core_first, core, grids)
             smaller = min(core_first[i + 1] - core_first[i], core_first[j + 1] - core_first[j])
-            if inside > most * smaller:
+            if max(j_in_i, i_in_j) > most * smaller:
                 return True
     return False
+
+
+@njit
+def _count_inside(i, j, cos, sin, x, y, free, core_first, core, grids):  # type: ignore[no-untyped-def]
+    """How many core points of j lie deeper than ``free`` inside i."""
+    grid_first, grid_size, grid_origin, depth, cell = grids
+    inside = 0
+    for q in range(core_first[j], core_first[j + 1]):
+        u = cos * core[q, 0] - sin * core[q, 1] + x
+        v = sin * core[q, 0] + cos * core[q, 1] + y
+        at = look_up(i, u, v, grid_first, grid_size, grid_origin, cell)
+        if at >= 0 and depth[at] > free:
+            inside += 1
+    return inside

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from jigsawnet.evaluation.neighbors import common_borders, true_neighbors
 from jigsawnet.geometry import SE2
@@ -154,7 +153,8 @@ def _largest_connected(n: int, pairs: list[tuple[int, int]]) -> int:
     if not n:
         return 0
     i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    _, labels = connected_components(coo_array((np.ones(len(pairs)), (i, j)), shape=(n, n)), directed=False)
+    joined = scipy.sparse.coo_array((np.ones(len(pairs)), (i, j)), shape=(n, n))
+    _, labels = scipy.sparse.csgraph.connected_components(joined, directed=False)
     return int(np.bincount(labels).max())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from jigsawnet.types import Assembly, BoolArray, FloatArray, Fragment, Puzzle
 
@@ -39,7 +39,7 @@ def common_borders(
     for component in truth.components:
         members = sorted(component)
         contours = [truth.poses[idx] @ outer_contour(puzzle.fragments[idx]) for idx in members]
-        trees = [cKDTree(contour) for contour in contours]
+        trees = [scipy.spatial.cKDTree(contour) for contour in contours]
         for a, b in _near_boxes(contours, gap_px):
             touching = _touching(contours[a], contours[b], trees[b], gap_px)
             share = len(touching) / max(1, min(len(contours[a]), len(contours[b])))
@@ -71,7 +71,7 @@ def _near_boxes(contours: list[FloatArray], gap_px: float) -> list[tuple[int, in
     return [(int(a), int(b)) for a, b in np.argwhere(near)]
 
 
-def _touching(points: FloatArray, others: FloatArray, tree_of_others: cKDTree, gap_px: float) -> FloatArray:
+def _touching(points: FloatArray, others: FloatArray, tree_of_others: scipy.spatial.cKDTree, gap_px: float) -> FloatArray:
     """Those of ``points (N, 2)`` that have one of ``others`` closer than ``gap_px``."""
     in_box: BoolArray = ((points >= others.min(0) - gap_px) & (points <= others.max(0) + gap_px)).all(1)
     candidates = points[in_box]

@@ -21,8 +21,6 @@ MatcherName = Literal["dense", "zhang", "tsamoura"]
 class MatchConfig:
     """How candidate joins are found."""
 
-    matcher: MatcherName = "dense"
-    """dense: ours. zhang: the JigsawNet paper's polygon matcher. tsamoura: border colours only. The last two are baselines."""
     per_piece: int = 40
     """Candidates kept per piece."""
     dense: DenseConfig = field(default_factory=DenseConfig)
@@ -34,9 +32,11 @@ class MatchConfig:
             raise ConfigError("match.per-piece must be at least 1")
 
 
-def propose_alignments(bank: ShapeBank, config: MatchConfig, progress: Progress = no_progress) -> tuple[Alignment, ...]:
+def propose_alignments(
+    bank: ShapeBank, matcher: MatcherName, config: MatchConfig, progress: Progress = no_progress
+) -> tuple[Alignment, ...]:
     """Candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece."""
-    match config.matcher:
+    match matcher:
         case "dense":
             return propose_dense(bank, config.per_piece, config.dense, progress)
         case "zhang":

@@ -54,6 +54,8 @@ def propose_dense(
     bank: ShapeBank, per_piece: int, config: DenseConfig, progress: Progress = no_progress
 ) -> tuple[Alignment, ...]:
     """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece."""
+    if not len(bank):
+        return ()
     passes = describe_passes(bank, config)
     blocks = map_blocks(lambda i: _best_of_block(bank, passes, i, config), len(bank), progress)
     i, j, pose, features = (np.concatenate([block[k] for block in blocks]) for k in range(4))

@@ -56,7 +56,7 @@ def verify(
 @njit
 def _verify_all(  # type: ignore[no-untyped-def]
     piece_i, piece_j, poses, features, step, radii, limits, first, points, normals, colors,
-    grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius,
+    grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius, deepest,
 ):  # fmt: skip
     for c in range(len(piece_i)):
         i, j = piece_i[c], piece_j[c]

@@ -93,8 +93,8 @@ def _piece_windows(
     z = z * np.exp(-1j * heading)[:, None]
     blocks = [np.column_stack([z.real, z.imag]) / (kind.shape_px * np.sqrt(POINTS))]
     if kind.color_lab:
-        bins = _interpolate(bank.colors[own], order).reshape(len(at), COLOR_POINTS, -1, 3).mean(2)
-        blocks.append(bins.reshape(len(at), -1) / (kind.color_lab * np.sqrt(COLOR_POINTS)))
+        bins = _interpolate(bank.colors[own], order).reshape(len(at), COLOR_POINTS, POINTS // COLOR_POINTS, 3).mean(2)
+        blocks.append(bins.reshape(len(at), 3 * COLOR_POINTS) / (kind.color_lab * np.sqrt(COLOR_POINTS)))
     return np.column_stack(blocks).astype(np.float32), np.column_stack([center.real, center.imag]), heading
 
 

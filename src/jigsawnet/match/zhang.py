@@ -71,6 +71,8 @@ def propose_zhang(
     ``fit`` is the paper's score, the number of well aligned border pixels, divided by the largest of the puzzle: the best
     candidate has 1. So it ranks the candidates of one puzzle and says nothing across puzzles.
     """
+    if not len(bank):
+        return ()
     scale = max(1.0, bank.step_px / 3.0)
     segments = split_contours(bank, config.tolerance_px * scale, config.split_lab, config.shortest_px * scale)
     parts = map_blocks(lambda piece: _candidates_of_piece(bank, piece, segments, config, scale), len(bank), progress)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import ndimage
+import scipy
 
 from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
@@ -61,7 +61,7 @@ def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generato
     regions = find_regions(cut_cells(image.shape[0], image.shape[1], config, rng))
     picture = tear_rims(image, regions, config.rim_px, rng) if config.rim_px > 0 else image
     pieces = []
-    for region, box in enumerate(ndimage.find_objects(regions + 1)):
+    for region, box in enumerate(scipy.ndimage.find_objects(regions + 1)):
         theta = rng.uniform(-math.pi, math.pi) if config.rotate else None
         piece = cut_out(picture, regions[box] == region, box[1].start, box[0].start, theta)
         pieces.append(Piece(piece.image, erode(piece.mask, config.erosion_px), piece.picture_from_piece))

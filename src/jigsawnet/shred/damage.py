@@ -6,7 +6,7 @@ import math
 
 import cv2
 import numpy as np
-from scipy import ndimage
+import scipy
 
 from jigsawnet.shred.config import ShredConfig
 from jigsawnet.shred.cuts import Int32Array
@@ -27,7 +27,7 @@ def tear_rims(picture: UInt8Array, regions: Int32Array, rim_px: float, rng: np.r
     lies_on_top = rng.permutation(int(regions.max()) + 1)
     reach = math.ceil(rim_px) + 1
     bare = np.zeros(regions.shape, np.bool_)
-    for region, (rows, cols) in enumerate(ndimage.find_objects(regions + 1)):
+    for region, (rows, cols) in enumerate(scipy.ndimage.find_objects(regions + 1)):
         window = (
             slice(max(0, rows.start - reach), rows.stop + reach),
             slice(max(0, cols.start - reach), cols.stop + reach),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from scipy import ndimage
+import scipy
 
 from jigsawnet.shred.cuts import Int32Array, number_densely
 from jigsawnet.types import BoolArray
@@ -30,7 +30,7 @@ def find_regions(cells: Int32Array) -> Int32Array:
 def _split_cells(cells: Int32Array) -> tuple[Int32Array, BoolArray]:
     """Connected parts of the cells ``(H, W)``, and for each part whether it is a crumb."""
     parts = np.zeros(cells.shape, np.int32)
-    boxes = [(cell, box) for cell, box in enumerate(ndimage.find_objects(cells + 1)) if box]
+    boxes = [(cell, box) for cell, box in enumerate(scipy.ndimage.find_objects(cells + 1)) if box]
     smallest = CRUMB_AREA * cells.size / len(boxes)
     is_crumb: list[bool] = []
     for cell, box in boxes:

@@ -1,0 +1,135 @@
+"""The papers say what the program does: commands, options, links, names and examples are checked against the code."""
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import jigsawnet
+from jigsawnet.cli import main_code
+from jigsawnet.io.alignments_json import read_candidates
+from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.report_json import write_report
+from jigsawnet.types import RunReport
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPERS = sorted([*(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")), *ROOT.glob("docs/**/*.md")])
+README = ROOT / "README.md"
+FORMATS = ROOT / "docs" / "formats.md"
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w.-]*")
+OptionsOf = Callable[[str], set[str]]
+by_name = pytest.mark.parametrize("paper", PAPERS, ids=lambda path: path.name)
+
+
+def blocks(paper: Path, language: str) -> list[str]:
+    """Code blocks of one language."""
+    return [text for kind, text in FENCE.findall(paper.read_text(encoding="utf-8")) if kind == language]
+
+
+def prose(paper: Path) -> str:
+    """Everything outside code blocks."""
+    return FENCE.sub("", paper.read_text(encoding="utf-8"))
+
+
+def commands(paper: Path) -> list[str]:
+    """Calls of the program in code blocks and in code spans."""
+    lines = [line for block in blocks(paper, "sh") for line in block.splitlines()]
+    return [text for text in (*lines, *re.findall(r"`([^`\n]+)`", prose(paper))) if text.startswith("jigsawnet ")]
+
+
+@pytest.fixture
+def options_of(capsys: pytest.CaptureFixture[str]) -> OptionsOf:
+    """Names of a sub-command's options, as its help lists them."""
+
+    def read(sub_command: str) -> set[str]:
+        with pytest.raises(SystemExit) as stop:
+            main_code([sub_command, "--help"])
+        assert stop.value.code == 0, f"there is no sub-command {sub_command}"
+        return set(OPTION.findall(capsys.readouterr().out))
+
+    return read
+
+
+@by_name
+def test_every_command_shown_exists_with_its_options(paper: Path, options_of: OptionsOf) -> None:
+    for command in commands(paper):
+        sub_command, *words = shlex.split(command, comments=True)[1:]
+        unknown = {word for word in words if word.startswith("-")} - options_of(sub_command)
+        assert not unknown, f"{command!r} names options that do not exist"
+
+
+@by_name
+def test_every_option_named_in_the_text_exists(paper: Path, options_of: OptionsOf) -> None:
+    named = set(re.findall(r"`(?:solve |shred |eval )?(--[a-z][\w.-]*)", prose(paper)))
+    known = options_of("solve") | options_of("shred") | options_of("eval")
+    assert named <= known
+
+
+def test_the_readme_shows_all_three_sub_commands() -> None:
+    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval"}
+
+
+@by_name
+def test_every_relative_link_leads_somewhere(paper: Path) -> None:
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", prose(paper)) if "://" not in target]
+    missing = [target for target in targets if target and not (paper.parent / target).exists()]
+    assert not missing
+
+
+@by_name
+def test_no_path_of_somebodys_machine(paper: Path) -> None:
+    assert not re.search(r"(?<![\w.:/])/(?:home|work|tmp|root|Users)/", paper.read_text(encoding="utf-8"))
+
+
+@by_name
+def test_every_make_target_shown_exists(paper: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"(?:^|`)make (\w+)", paper.read_text(encoding="utf-8"), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
+
+
+@by_name
+def test_every_file_of_the_package_named_exists(paper: Path) -> None:
+    example = re.compile("profile|spanning")  # the worked examples of CONTRIBUTING.md
+    paths = re.findall(r"`((?:src/jigsawnet|tests|match|compose)/[\w/]+\.py)`", prose(paper))
+    for path in (path for path in paths if not example.search(path)):
+        assert (ROOT / path).exists() or (ROOT / "src" / "jigsawnet" / path).exists(), path
+
+
+def test_python_in_the_readme_uses_public_names_only() -> None:
+    (code,) = blocks(README, "python")
+    used = {
+        node.attr
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "jn"
+    }
+    assert used
+    assert used <= set(jigsawnet.__all__)
+
+
+def test_examples_in_formats_can_be_read(tmp_path: Path) -> None:
+    assembly_text, candidates_text = blocks(FORMATS, "json")
+    (tmp_path / "assembly.json").write_text(assembly_text, encoding="utf-8")
+    (tmp_path / "alignments.json").write_text(candidates_text, encoding="utf-8")
+    assembly, names = read_assembly(tmp_path / "assembly.json")
+    (candidate,) = read_candidates(tmp_path / "alignments.json", names)
+    assert assembly.unplaced == (2,)
+    assert candidate.i_from_j == assembly.edges[0].alignment.i_from_j
+    angle, distance = candidate.i_from_j.distance(assembly.poses[0].inverse() @ assembly.poses[1])
+    assert (angle, distance) == pytest.approx((0.0, 0.0), abs=1e-9), "the example's join should agree with its poses"
+
+
+def test_formats_names_every_field_of_our_files(tmp_path: Path) -> None:
+    write_report(tmp_path / "report.json", RunReport("0", "pieces", 0, (), (), {}))
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assembly = json.loads(blocks(FORMATS, "json")[0])
+    text = prose(FORMATS)
+    nested = {key for entry in (*assembly["fragments"], *assembly["alignments"]) for key in entry}
+    for field in {*report, *assembly, *nested}:
+        assert re.search(rf"`[\w\[\].]*\b{field}`|`\.{field}`", text), field

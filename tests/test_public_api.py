@@ -1,0 +1,62 @@
+"""The names that other programs may rely on; a change here is a change for them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import jigsawnet
+
+PUBLIC = [
+    "SE2",
+    "Alignment",
+    "Assembly",
+    "ConfigError",
+    "Edge",
+    "FormatError",
+    "Fragment",
+    "InputError",
+    "JigsawNetError",
+    "Metrics",
+    "ModelError",
+    "OutputError",
+    "Puzzle",
+    "ShredConfig",
+    "Solution",
+    "SolveConfig",
+    "__version__",
+    "evaluate",
+    "load_puzzle",
+    "render",
+    "shred_images",
+    "solve",
+    "solve_puzzle",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(jigsawnet.__all__) == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "__version__"])
+def test_each_name_is_there_and_explained(name: str) -> None:
+    assert getattr(jigsawnet, name).__doc__
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name.endswith("Error")])
+def test_one_base_catches_every_error(name: str) -> None:
+    assert issubclass(getattr(jigsawnet, name), jigsawnet.JigsawNetError)
+
+
+def test_the_version_follows_the_rules_of_python_packages() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?(\.dev\d+)?", jigsawnet.__version__)
+
+
+def test_importing_needs_no_training_or_viewer_libraries() -> None:
+    heavy = {"torch", "tensorflow", "fastapi", "matplotlib", "dask"}
+    code = f"import sys, jigsawnet; print(sorted({heavy!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[]"
