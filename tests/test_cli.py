@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from jigsawnet import cli
-from jigsawnet.cli import main_code
+from jigsawnet.cli import console, main_code
+from jigsawnet.cli import solve as solve_command
 from jigsawnet.io.authors import read_edges, read_poses
 from jigsawnet.io.images import write_png
 from jigsawnet.types import Progress, UInt8Array, no_progress
@@ -288,7 +288,7 @@ def test_other_trouble_with_files_is_one_sentence_too(
     def full_disk(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "somewhere")
 
-    monkeypatch.setattr(cli, "write_report", full_disk)
+    monkeypatch.setattr(solve_command, "write_report", full_disk)
     sentence = refusal(capsys, "solve", shredded, "-o", tmp_path / "out")
     assert sentence == "somewhere cannot be used: No space left on device."
     assert not (tmp_path / "out").exists()
@@ -389,18 +389,18 @@ def test_a_key_press_stops_it_and_leaves_nothing(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "write_report", stop)
+    monkeypatch.setattr(solve_command, "write_report", stop)
     assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "jigsawnet: Stopped.\n"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_terminal_gets_a_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    with cli._progress() as quiet:
+    with console.progress_bars() as quiet:
         assert quiet is no_progress
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     progress: Progress
-    with cli._progress() as progress:
+    with console.progress_bars() as progress:
         progress("match", 1, 2)
         progress("match", 2, 2)
     said = capsys.readouterr()
@@ -412,7 +412,7 @@ def test_a_terminal_gets_a_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_any_name_can_be_shown_on_any_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="ascii", write_through=True))
-    cli._say("out \udcff/片\x1b[2J\n.png")
+    console.say("out \udcff/片\x1b[2J\n.png")
     assert stream.getvalue().split() == [rb"out", rb"\udcff/\u7247\x1b[2J\n.png"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -184,6 +184,17 @@ class Assembly:
         """True when every piece is placed in one component."""
         return len(self.components) == 1 and not self.unplaced
 
+    def renumbered(self, order: Sequence[int]) -> Assembly:
+        """The same poses with old piece ``order[k]`` as piece k; pieces not in ``order`` and all joins are dropped."""
+        new = {old: idx for idx, old in enumerate(order)}
+        groups = ([new[old] for old in component if old in new] for component in self.components)
+        return Assembly(
+            len(order),
+            {new[old]: pose for old, pose in self.poses.items() if old in new},
+            sort_components(group for group in groups if group),
+            confidence={new[old]: value for old, value in self.confidence.items() if old in new},
+        )
+
 
 def sort_components(groups: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
     """Order groups of pieces as `Assembly` wants them: largest first, then by smallest idx."""
@@ -209,3 +220,17 @@ class RunReport:
     stages: tuple[StageReport, ...]
     warnings: tuple[str, ...]
     config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What a person has decided; every composer obeys."""
+
+    joins: tuple[Alignment, ...] = ()
+    """Joins that hold."""
+    forbidden: tuple[Alignment, ...] = ()
+    """Joins that do not: candidates of the same pair and nearly the same pose are out."""
+    pinned: Mapping[int, SE2] = field(default_factory=dict)
+    """Pieces fixed in place, ``world_from_fragment`` in one common frame."""
+    aside: frozenset[int] = frozenset()
+    """Pieces that are not to be placed."""

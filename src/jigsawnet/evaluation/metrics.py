@@ -80,13 +80,29 @@ def candidate_recall(
     gap_px: float = 5.0,
 ) -> float:
     """Share of the true neighbour pairs that have a candidate within the limits, measured in the middle of the true seam."""
+    candidates = list(alignments)
+    right = right_candidates(puzzle, candidates, truth, max_deg, max_px, gap_px)
+    found = {(a.i, a.j) for a, good in zip(candidates, right, strict=True) if good}
+    return len(found) / max(1, len(common_borders(puzzle, truth, gap_px)))
+
+
+def right_candidates(
+    puzzle: Puzzle,
+    alignments: Iterable[Alignment],
+    truth: Assembly,
+    max_deg: float = 3.0,
+    max_px: float = 8.0,
+    gap_px: float = 5.0,
+) -> list[bool]:
+    """Which candidates join true neighbours and lie within the limits, measured in the middle of the true seam."""
     borders = {(border.i, border.j): border for border in common_borders(puzzle, truth, gap_px)}
-    missing = dict(borders)
+    right = []
     for a in alignments:
-        border = missing.get((a.i, a.j))
-        if border and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), border.middle_in_j, (max_deg, max_px)):
-            del missing[a.i, a.j]
-    return (len(borders) - len(missing)) / max(1, len(borders))
+        border = borders.get((a.i, a.j))
+        right.append(
+            border is not None and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), border.middle_in_j, (max_deg, max_px))
+        )
+    return right
 
 
 def _count_hits(assembly: Assembly, truth: Assembly, centroids: FloatArray, limits: Limits) -> int:

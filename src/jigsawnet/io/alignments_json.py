@@ -13,6 +13,7 @@ from jigsawnet.types import Alignment
 
 FORMAT = "jigsawnet/alignments"
 VERSION = 1
+CANDIDATES_FILE = "alignments.json"
 
 
 def write_candidates(path: Path, alignments: Sequence[Alignment], names: Sequence[str]) -> None:

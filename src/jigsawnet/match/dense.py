@@ -29,7 +29,7 @@ Measured = tuple[NDArray[np.int32], NDArray[np.int32], Float32Array, Float32Arra
 class DenseConfig:
     """How the dense matcher looks at borders."""
 
-    windows: tuple[float, ...] = (0.16, 0.09)
+    windows: tuple[float, ...] = (0.22, 0.14, 0.08)
     """Window lengths, as parts of the median perimeter."""
     color_lab: tuple[float, ...] = (0.0, 8.0)
     """Lab distance that counts as much as a pixel; one pass for each, 0 is a pass without colour."""
@@ -46,7 +46,7 @@ class DenseConfig:
             raise ConfigError("match.dense options must be positive")
 
 
-_STRIDE_FRONT, _STRIDE_BACK = 4, 2
+_STRIDE_FRONT, _STRIDE_BACK = 4, 1
 _ACROSS = 8
 
 

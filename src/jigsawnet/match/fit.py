@@ -20,7 +20,7 @@ def seam_fit(features: Float32Array, step_px: float) -> FloatArray:
 
 
 def seam_terms(features: Float32Array, step_px: float) -> FloatArray:
-    """Features made comparable between puzzles (logarithms, ratios) and all their products: ``(C, 65)``."""
+    """Features made comparable between puzzles (logarithms, ratios) and all their products: ``(C, 77)``."""
     f = dict(zip(FEATURES, features.astype(np.float64).T, strict=True))
     unit = max(1.0, step_px / 3.0)
     length = np.maximum(f["length"], step_px)
@@ -36,6 +36,7 @@ def seam_terms(features: Float32Array, step_px: float) -> FloatArray:
             np.log1p(f["color_spread"]),
             np.log1p(f["gap"] / step_px),
             np.log1p(f["overlap_depth"] / unit),
+            np.log(np.maximum(f["share"], 1e-3)),
         ]
     )
     a, b = np.triu_indices(basic.shape[1])

@@ -16,9 +16,10 @@ from jigsawnet.types import Float32Array
 
 FEATURES = (
     "length", "tight_length", "residual", "gap", "overlap_depth", "overlap_length",
-    "color_step", "color_correlation", "color_spread", "flatness", "middle_x", "middle_y",
+    "color_step", "color_correlation", "color_spread", "flatness", "middle_x", "middle_y", "share",
 )  # fmt: skip
-"""Columns of the feature table. Lengths are px of border; ``middle`` is the middle of the seam in i's frame."""
+"""Columns of the feature table. Lengths are px of border; ``middle`` is the middle of the seam in i's frame,
+``share`` the part of the shorter perimeter that the seam takes."""
 
 MIDDLE = slice(10, 12)
 """The columns of the middle."""
@@ -222,6 +223,7 @@ def _measure(  # type: ignore[no-untyped-def]
     out[8] = np.sqrt((spread_i + spread_j) / (2 * count))
     out[9] = np.sqrt(max(narrow, 0.0))
     out[10], out[11] = mx, my
+    out[12] = count / min(n, first[i + 1] - first[i])
 
 
 @njit

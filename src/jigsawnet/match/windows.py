@@ -19,7 +19,7 @@ POINTS = 24
 COLOR_POINTS = 8
 _REFERENCE = 1000
 _CLOSE_FRACTION = 0.01
-_FLOOR = 0.3
+_FLOOR = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,40 @@
+"""``jigsawnet bench``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from jigsawnet.cli.console import Out, progress_bars, say
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Measure the stages on puzzles cut from a folder of photographs, and write JSON and a table."""
+
+    suite: Annotated[Literal["match"], tyro.conf.Positional]
+    """match: how many true neighbours each matcher finds, and how fast."""
+    photos: Annotated[Path, tyro.conf.arg(metavar="DIR")]
+    """Folder of photographs to cut."""
+    out: Out = Path("benchmarks/results")
+    """Folder for the results."""
+    seeds: int = 3
+    """Puzzles of each kind."""
+    largest: int = 1000
+    """Leave out puzzles with more pieces than this."""
+
+    def run(self) -> int:
+        """Run the suite and print its table."""
+        from jigsawnet.evaluation.bench_match import bench_match, match_cases  # noqa: PLC0415 - not needed by other commands
+        from jigsawnet.evaluation.results import markdown_table  # noqa: PLC0415
+
+        cases = match_cases(tuple(range(self.seeds)), self.largest)
+        command = f"jigsawnet bench {self.suite} --photos {self.photos.name} --seeds {self.seeds} --largest {self.largest}"
+        with progress_bars() as progress:
+            summary = bench_match(self.photos, self.out, cases, command, progress)
+        for line in markdown_table(summary).splitlines():
+            say(line)
+        return 0

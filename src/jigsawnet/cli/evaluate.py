@@ -1,0 +1,68 @@
+"""``jigsawnet eval``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from jigsawnet.cli.console import Flag, say
+from jigsawnet.errors import ConfigError
+from jigsawnet.evaluation.metrics import candidate_recall, evaluate
+from jigsawnet.io.alignments_json import CANDIDATES_FILE, read_candidates
+from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.files import RESULT_FILE
+from jigsawnet.io.images import silent_decoders
+from jigsawnet.io.truth import read_truth
+from jigsawnet.loading import load_puzzle
+
+
+@dataclass(frozen=True, slots=True)
+class Eval:
+    """Compare a result with the truth."""
+
+    result: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RESULT")]
+    """Folder that `jigsawnet solve` wrote, or an assembly.json."""
+    truth: Annotated[Path, tyro.conf.arg(metavar="FOLDER")]
+    """Folder of the pieces, with truth.json or groundTruth.txt."""
+    gap_px: float = 5.0
+    """Pieces whose borders come this close in the truth are neighbours; give more for worn pieces."""
+    json: Flag = False
+    """Print one JSON line, for programs."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gap_px <= 1000:
+            raise ConfigError("gap-px must be more than 0 and at most 1000.")
+
+    def run(self) -> int:
+        """Read, compare, print."""
+        with silent_decoders():
+            puzzle = load_puzzle(self.truth)
+        truth = read_truth(self.truth, puzzle)
+        path = self.result / RESULT_FILE if self.result.is_dir() else self.result
+        assembly, _ = read_assembly(path, puzzle.names())
+        values = dataclasses.asdict(evaluate(puzzle, assembly, truth, self.gap_px))
+        candidates = path.parent / CANDIDATES_FILE
+        if candidates.is_file():
+            found = read_candidates(candidates, puzzle.names())
+            values["candidate_recall"] = candidate_recall(puzzle, found, truth, gap_px=self.gap_px)
+        for line in [json.dumps(values)] if self.json else _metric_lines(values):
+            say(line)
+        return 0
+
+
+def _metric_lines(values: dict[str, Any]) -> list[str]:
+    def percent(key: str) -> str:
+        value = values.get(key)
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    return [
+        f"PCR {percent('pcr')} (tight {percent('pcr_tight')})   pieces in the right place, {values['n']} in all",
+        f"ACR {percent('acr_precision')} (recall {percent('acr_recall')})   joins that are right",
+        f"LCR {percent('lcr')}   largest part connected by right joins",
+        f"candidate recall {percent('candidate_recall')}   true neighbours with a right candidate",
+    ]

@@ -1,0 +1,56 @@
+"""``jigsawnet shred``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from jigsawnet.cli.console import Out, check_seed, say, say_notes
+from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.io.assembly_json import write_assembly
+from jigsawnet.io.authors import write_ground_truth
+from jigsawnet.io.files import staged_folder
+from jigsawnet.io.images import read_image, silent_decoders
+from jigsawnet.io.pieces import write_pieces
+from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE
+from jigsawnet.shred import ShredConfig, shred_images
+
+
+@dataclass(frozen=True, slots=True)
+class Shred:
+    """Cut pictures into pieces whose true places are known, for tests, training and trials."""
+
+    images: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="PICTURE", help_behavior_hint="(required)")]
+    """Pictures to cut; the pieces of several pictures are mixed."""
+    out: Out
+    """Folder for the pieces and the truth (truth.json, and groundTruth.txt when it is one picture)."""
+    seed: int = 0
+    """Number that all randomness comes from; the same seed gives the same pieces."""
+    key_color: Annotated[tuple[int, int, int] | None, tyro.conf.arg(metavar="RED GREEN BLUE")] = None
+    """Colour, 0 to 255 each, to put behind the pieces instead of transparency; bg_color.txt will name it."""
+    config: Annotated[ShredConfig, tyro.conf.arg(name="")] = field(default_factory=ShredConfig)
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if self.key_color is not None and not all(0 <= level <= 255 for level in self.key_color):
+            raise ConfigError("The key colour must be three whole numbers from 0 to 255.")
+
+    def run(self) -> int:
+        """Cut and write."""
+        if not self.images:
+            raise InputError("Name at least one picture to cut.")
+        with staged_folder(self.out, TRUTH_FILE) as stage:
+            with silent_decoders():
+                pictures = [read_image(path)[..., :3] for path in self.images]
+            puzzle, truth = shred_images(pictures, self.config, np.random.default_rng(self.seed))
+            write_pieces(stage, puzzle, self.key_color)
+            write_assembly(stage / TRUTH_FILE, truth, puzzle.names())
+            if truth.complete:
+                write_ground_truth(stage / AUTHORS_TRUTH_FILE, truth, puzzle.names())
+        say_notes(puzzle.warnings)
+        say(f"{len(puzzle)} pieces and the truth in {self.out}")
+        return 0

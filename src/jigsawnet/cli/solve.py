@@ -1,0 +1,90 @@
+"""``jigsawnet solve``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
+from jigsawnet.config import SolveConfig
+from jigsawnet.errors import InputError
+from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
+from jigsawnet.io.assembly_json import write_assembly
+from jigsawnet.io.authors import write_edges, write_poses
+from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
+from jigsawnet.io.images import silent_decoders, write_png
+from jigsawnet.io.report_json import write_report
+from jigsawnet.loading import load_puzzle
+from jigsawnet.pipeline import Solution, solve_puzzle
+from jigsawnet.render.image import render_assembly
+from jigsawnet.render.svg import assembly_svg
+from jigsawnet.types import Puzzle
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Put the pieces in a folder together.
+
+    The folder and -o are all that is needed; the options of the single stages further down are for fine tuning.
+    """
+
+    input: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="(required)")]
+    """Folder with one picture per piece: with a transparent background, or on one plain colour."""
+    out: Out
+    """Folder for the result: the picture (assembly.png), the pieces to move by hand (assembly.svg), their places
+    (assembly.json), all joins considered (alignments.json) and a record of the run (report.json)."""
+    seed: int = 0
+    """Number that all randomness comes from; the same seed gives the same result."""
+    authors_text: Flag = False
+    """Also write pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors does."""
+    json: Flag = False
+    """Print a summary as one JSON line, for programs."""
+    config: Annotated[SolveConfig, tyro.conf.arg(name="")] = field(default_factory=SolveConfig)
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+    def run(self) -> int:
+        """Solve and write; the exit code says whether every piece is placed in one component."""
+        if len(self.input) != 1:
+            raise InputError(f"Give one folder that holds all pieces, not {len(self.input)} files or folders.")
+        with staged_folder(self.out) as stage, progress_bars() as progress:
+            with silent_decoders():
+                puzzle = load_puzzle(self.input[0], progress=progress)
+            solution = solve_puzzle(puzzle, self.config, seed=self.seed, progress=progress)
+            _write_solution(stage, puzzle, solution, self.authors_text)
+        _say_solution(self.out, solution, self.json)
+        return 0 if solution.assembly.complete else 1
+
+
+def _write_solution(folder: Path, puzzle: Puzzle, solution: Solution, authors_text: bool) -> None:
+    assembly = solution.assembly
+    write_assembly(folder / RESULT_FILE, assembly, puzzle.names())
+    write_png(folder / "assembly.png", render_assembly(puzzle, assembly))
+    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly))
+    write_report(folder / "report.json", solution.report)
+    write_candidates(folder / CANDIDATES_FILE, solution.alignments, puzzle.names())
+    if authors_text:
+        write_edges(folder / "selected_transformation.txt", assembly.edges)
+        for k in range(len(assembly.components)):
+            write_poses(folder / f"pose_result_{k}.txt", assembly, k)
+
+
+def _say_solution(out: Path, solution: Solution, as_json: bool) -> None:
+    assembly, report = solution.assembly, solution.report
+    seconds = sum(stage.seconds for stage in report.stages)
+    if as_json:
+        say(json.dumps({
+            "out": str(out), "pieces": assembly.n_fragments, "placed": len(assembly.poses),
+            "components": len(assembly.components), "seconds": round(seconds, 3), "warnings": report.warnings,
+        }))  # fmt: skip
+        return
+    say_notes(report.warnings)
+    parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
+    say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s")
+    for name in ("assembly.png", "assembly.svg", "report.json"):
+        say(f"  {out / name}")

@@ -1,0 +1,30 @@
+"""The truth beside the pieces of a puzzle, in our format or the authors'."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jigsawnet.errors import InputError
+from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.authors import read_ground_truth
+from jigsawnet.io.pieces import list_pictures
+from jigsawnet.types import Assembly, Puzzle
+
+TRUTH_FILE = "truth.json"
+AUTHORS_TRUTH_FILE = "groundTruth.txt"
+
+
+def read_truth(folder: Path, puzzle: Puzzle) -> Assembly:
+    """The truth that lies beside the pieces, in our format or the authors'; pieces that could not be loaded are left out."""
+    path = folder / TRUTH_FILE
+    if path.is_file():
+        truth, names = read_assembly(path)
+    elif (path := folder / AUTHORS_TRUTH_FILE).is_file():
+        names = tuple(picture.name for picture in list_pictures(folder))
+        truth = read_ground_truth(path, names)
+    else:
+        raise InputError(f"{folder} holds no {TRUTH_FILE} and no {AUTHORS_TRUTH_FILE}, so there is nothing to compare with.")
+    lacking = sorted(set(puzzle.names()) - set(names))
+    if lacking:
+        raise InputError(f"{path} does not name the piece {lacking[0]!r}.")
+    return truth.renumbered([names.index(name) for name in puzzle.names()])

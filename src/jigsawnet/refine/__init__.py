@@ -1,0 +1,182 @@
+"""Stage 7: Assembly → Assembly, its pieces where all joins and all seams together want them.
+
+For each component a robust pose graph (the paper's global objective) finds the poses and the joins that contradict the others;
+then all borders are laid on each other at once, so that long chains do not drift.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jigsawnet.errors import ConfigError
+from jigsawnet.geometry import SE2
+from jigsawnet.raster import ShapeBank
+from jigsawnet.refine.joins import Joins, make_joins
+from jigsawnet.refine.pose_graph import optimize_poses
+from jigsawnet.refine.seams import SeamStats, align_seams, measure_seams
+from jigsawnet.types import Alignment, Assembly, Edge, Progress, no_progress
+
+__all__ = ["RefineConfig", "RefineStats", "refine_poses"]
+
+
+@dataclass(frozen=True, slots=True)
+class RefineConfig:
+    """How poses are refined after composition."""
+
+    pose_graph: bool = True
+    """Let all joins agree on the poses, and drop those that do not fit."""
+    seams: bool = True
+    """Lay the borders of all neighbours on each other."""
+    gap: bool = True
+    """Estimate the gap that worn edges leave between pieces; without, pieces are laid edge to edge."""
+    inlier_px: float = 5.0
+    """Joins that disagree with the poses by more than this along their seam are dropped."""
+    slide_weight: float = 0.01
+    """How firmly pieces keep their place along straight seams, against 1 for the fit across them."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.inlier_px) and self.inlier_px > 0):
+            raise ConfigError("refine.inlier-px must be a positive number of pixels.")
+        if not 0 < self.slide_weight <= 1:
+            raise ConfigError("refine.slide-weight must be positive and at most 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class RefineStats:
+    """What refinement did, summed over the components."""
+
+    objective: float
+    """The paper's global objective over the joins, px²; 0 without the pose graph."""
+    joins_dropped: int
+    """Joins removed because they contradict the others."""
+    joins_doubtful: int
+    """Joins that contradict the others but stay, because a piece has no better one."""
+    pieces_cut_off: int
+    """Pieces that no join in agreement holds; they keep their place beside the join that placed them."""
+    neighbor_pairs: int
+    """Neighbours whose borders meet."""
+    seam_residual_before_px: float
+    """Root mean square distance of neighbouring borders before refinement."""
+    seam_residual_after_px: float
+    """The same after, measured from the gap."""
+    gap_px: float
+    """Gap found between neighbours; 0 when pieces lie edge to edge."""
+
+
+def refine_poses(
+    assembly: Assembly,
+    bank: ShapeBank,
+    config: RefineConfig,
+    progress: Progress = no_progress,
+    *,
+    pinned: Collection[int] = (),
+) -> tuple[Assembly, RefineStats]:
+    """Refine the poses of every component.
+
+    Joins that contradict the others are removed from ``edges``, unless a piece would be left without any; the rest keep their
+    ``i_from_j``. Components and confidences do not change. The gap is estimated on the largest component.
+
+    Args:
+        assembly: what a composer found.
+        bank: the borders of all pieces.
+        config: options.
+        progress: told after each component.
+        pinned: pieces that do not move.
+    """
+    poses = dict(assembly.poses)
+    edges: list[Edge] = list(assembly.edges)
+    graphs: list[_GraphStats] = []
+    seams: list[SeamStats] = []
+    gap = None if config.gap else 0.0
+    for done, component in enumerate(assembly.components):
+        fixed = tuple(idx for idx in component if idx in pinned)
+        before = measure_seams(bank, {idx: poses[idx] for idx in component})
+        if config.pose_graph:
+            edges, stats = _fit_joins(component, poses, edges, bank, config.inlier_px, fixed)
+            graphs.append(stats)
+        if config.seams:
+            members = {idx: poses[idx] for idx in component}
+            moved, seam = align_seams(bank, members, slide_weight=config.slide_weight, gap_px=gap, fixed=fixed)
+            poses.update(moved)
+            gap = seam.gap_px
+        else:
+            seam = measure_seams(bank, {idx: poses[idx] for idx in component})
+        seams.append(replace(seam, residual_before_px=before.residual_before_px))
+        progress("refine", done + 1, len(assembly.components))
+    return replace(assembly, poses=poses, edges=tuple(edges)), _sum_stats(graphs, seams)
+
+
+@dataclass(frozen=True, slots=True)
+class _GraphStats:
+    objective: float
+    dropped: int
+    doubtful: int
+    cut_off: int
+
+
+def _fit_joins(
+    component: tuple[int, ...],
+    poses: dict[int, SE2],
+    edges: list[Edge],
+    bank: ShapeBank,
+    inlier_px: float,
+    fixed: tuple[int, ...],
+) -> tuple[list[Edge], _GraphStats]:
+    """Solve the pose graph of one component: changes ``poses``, returns the edges that remain."""
+    row = {idx: k for k, idx in enumerate(component)}
+    inside = [k for k, e in enumerate(edges) if e.alignment.i in row and e.alignment.j in row]
+    joins = _measured_joins([edges[k].alignment for k in inside], row, bank)
+    initial = np.array([(poses[idx].theta, poses[idx].x, poses[idx].y) for idx in component])
+    result = optimize_poses(initial, joins, inlier_px, tuple(row[idx] for idx in fixed) or (0,))
+    poses.update({idx: SE2(float(t), float(x), float(y)) for idx, (t, x, y) in zip(component, result.poses, strict=True)})
+    held = {idx for k, good in zip(inside, result.inlier, strict=True) if good for idx in _ends(edges[k])}
+    refused = [k for k, good in zip(inside, result.inlier, strict=True) if not good]
+    doubtful = set()
+    for k in sorted(refused, key=lambda k: (-edges[k].score, k)):
+        if not held.issuperset(_ends(edges[k])):
+            doubtful.add(k)
+            held.update(_ends(edges[k]))
+    dropped = set(refused) - doubtful
+    kept = [e for k, e in enumerate(edges) if k not in dropped]
+    return kept, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
+
+
+def _ends(edge: Edge) -> tuple[int, int]:
+    return edge.alignment.i, edge.alignment.j
+
+
+def _measured_joins(alignments: list[Alignment], row: dict[int, int], bank: ShapeBank) -> Joins:
+    """Joins whose errors are measured in the middle of the seam, with a lever after the seam's length.
+
+    The middle lies between the two centres, divided as the radii are. Without a measured seam, its length is taken as the
+    radius of the smaller piece.
+    """
+    i, j = (np.array([getattr(a, name) for a in alignments], dtype=np.intp) for name in ("i", "j"))
+    relative = np.array([(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in alignments]).reshape(-1, 3)
+    radius = np.maximum(bank.radius.astype(np.float64), 1.0)
+    share = (radius[j] / (radius[i] + radius[j]))[:, None]
+    center = bank.center.astype(np.float64)
+    back = np.array([a.i_from_j.inverse() @ c for a, c in zip(alignments, center[i], strict=True)]).reshape(-1, 2)
+    middle = (1.0 - share) * center[j] + share * back
+    smaller = np.minimum(radius[i], radius[j])
+    length = np.array([a.seam.length_px if a.seam else r for a, r in zip(alignments, smaller, strict=True)])
+    lever = np.maximum(length, 1.0) / math.sqrt(12.0)
+    return make_joins([(row[a.i], row[a.j]) for a in alignments], relative, middle, lever)
+
+
+def _sum_stats(graphs: list[_GraphStats], seams: list[SeamStats]) -> RefineStats:
+    samples = max(1, sum(s.samples for s in seams))
+    return RefineStats(
+        objective=sum(g.objective for g in graphs),
+        joins_dropped=sum(g.dropped for g in graphs),
+        joins_doubtful=sum(g.doubtful for g in graphs),
+        pieces_cut_off=sum(g.cut_off for g in graphs),
+        neighbor_pairs=sum(s.pairs for s in seams),
+        seam_residual_before_px=math.sqrt(sum(s.samples * s.residual_before_px**2 for s in seams) / samples),
+        seam_residual_after_px=math.sqrt(sum(s.samples * s.residual_after_px**2 for s in seams) / samples),
+        gap_px=max((s.gap_px for s in seams), default=0.0),
+    )
