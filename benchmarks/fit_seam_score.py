@@ -21,7 +21,8 @@ from jigsawnet.geometry import SE2
 from jigsawnet.io.images import read_image
 from jigsawnet.match.blocks import map_blocks
 from jigsawnet.match.dense import DenseConfig, describe_passes, measure_block
-from jigsawnet.match.fit import seam_terms
+from jigsawnet.match.fit import seam_fit, seam_terms
+from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.raster import build_bank
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import no_progress
@@ -54,6 +55,9 @@ def measure(picture: np.ndarray, config: ShredConfig, seed: int) -> tuple[np.nda
     passes = describe_passes(bank, dense)
     blocks = map_blocks(lambda i: measure_block(bank, passes, i, dense), len(bank), no_progress)
     i, j, pose, features = (np.concatenate([block[k] for block in blocks]) for k in range(4))
+    gap_px = estimate_gap(bank, i, j, pose, seam_fit(features, bank.step_px), dense.verify)
+    if gap_px:
+        pose, features = lay_apart(bank, i, j, pose, dense.verify, gap_px)
     borders = {(b.i, b.j): b for b in common_borders(puzzle, truth, gap_px=2.5 + 2 * config.erosion_px, min_share=0.0)}
     right = np.zeros(len(i), bool)
     for k in range(len(i)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from jigsawnet.compose import ComposeConfig
 from jigsawnet.contours import ContourConfig
 from jigsawnet.match import MatchConfig, MatcherName
+from jigsawnet.refine import RefineConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,4 @@ class SolveConfig:
     contours: ContourConfig = field(default_factory=ContourConfig)
     match: MatchConfig = field(default_factory=MatchConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)
+    refine: RefineConfig = field(default_factory=RefineConfig)

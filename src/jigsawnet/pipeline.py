@@ -14,6 +14,7 @@ from jigsawnet.contours import trace_contours
 from jigsawnet.graph import build_graph
 from jigsawnet.match import propose_alignments
 from jigsawnet.raster import build_bank
+from jigsawnet.refine import refine_poses
 from jigsawnet.render.layout import straighten_components
 from jigsawnet.types import Alignment, Assembly, Progress, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
@@ -52,11 +53,14 @@ def solve_puzzle(
     with clock.stage("compose") as counts:
         graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
         assembly = compose(graph, bank, config.compose, progress)
-        assembly = straighten_components(puzzle, assembly)
         counts.update(
             joins=len(assembly.edges), components=len(assembly.components),
             placed=len(assembly.poses), unplaced=len(assembly.unplaced),
         )  # fmt: skip
+    with clock.stage("refine") as counts:
+        assembly, stats = refine_poses(assembly, bank, config.refine, progress)
+        counts.update(dataclasses.asdict(stats))
+        assembly = straighten_components(puzzle, assembly)
     warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
     report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
     return Solution(assembly, alignments, report)

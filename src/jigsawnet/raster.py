@@ -21,7 +21,7 @@ from jigsawnet.types import Contour, Float32Array
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
-MARGIN_CELLS = 12
+MARGIN_CELLS = 16
 """Cells around a piece in which the nearest contour sample is known."""
 
 njit = numba.njit(cache=True, fastmath=True, error_model="numpy", nogil=True)

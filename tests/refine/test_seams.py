@@ -92,7 +92,7 @@ def test_straight_seams_close_without_sliding(square_tiles: Callable[[int], Shap
 
 def test_straight_seams_show_no_gap(square_tiles: Callable[[int], ShapeBank], tile_pose: Callable[..., SE2]) -> None:
     places = {k: tile_pose(k % 3, k // 3) for k in range(9)}
-    aligned, stats = align_seams(square_tiles(9), places, gap_px=None)
+    aligned, stats = align_seams(square_tiles(9), places, find_gap=True)
     assert stats.gap_px == 0.0
     assert worst_error(square_tiles(9), aligned, places) < 0.1
 
@@ -106,7 +106,7 @@ def test_the_gap_of_worn_pieces_is_found(large_picture: UInt8Array) -> None:
     puzzle, truth = shred_images([large_picture], ShredConfig(pieces=25, erosion_px=2.0), np.random.default_rng(5))
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
     shut, shut_stats = align_seams(bank, align_seams(bank, _pulled_together(bank, truth.poses, 4.3))[0])
-    opened, stats = align_seams(bank, shut, gap_px=None)
+    opened, stats = align_seams(bank, shut, find_gap=True)
     assert 3.4 < stats.gap_px < 4.8
     assert worst_error(bank, shut, truth.poses) > 8.0
     assert worst_error(bank, opened, truth.poses) < 2.5
@@ -124,7 +124,7 @@ def _pulled_together(bank: ShapeBank, poses: Mapping[int, SE2], gap_px: float) -
 def test_unworn_pieces_show_no_gap(large_picture: UInt8Array) -> None:
     puzzle, truth = shred_images([large_picture], ShredConfig(pieces=25), np.random.default_rng(5))
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    aligned, stats = align_seams(bank, truth.poses, gap_px=None)
+    aligned, stats = align_seams(bank, truth.poses, find_gap=True)
     assert stats.gap_px == 0.0
     assert worst_error(bank, aligned, truth.poses) < 0.3
 
@@ -132,7 +132,7 @@ def test_unworn_pieces_show_no_gap(large_picture: UInt8Array) -> None:
 def test_no_pieces_one_piece_and_pieces_far_apart(square_tiles: Callable[[int], ShapeBank]) -> None:
     bank = square_tiles(3)
     assert align_seams(bank, {})[0] == {}
-    alone, stats = align_seams(bank, {2: SE2(0.5, 3.0, 4.0)}, gap_px=None)
+    alone, stats = align_seams(bank, {2: SE2(0.5, 3.0, 4.0)}, find_gap=True)
     assert alone[2] == SE2(0.5, 3.0, 4.0)
     assert (stats.pairs, stats.samples, stats.residual_after_px) == (0, 0, 0.0)
     apart = {0: SE2.identity(), 1: SE2(0.0, 900.0, 0.0)}

@@ -16,7 +16,7 @@ __all__ = ["ComposeConfig", "compose"]
 class ComposeConfig:
     """How joins are selected."""
 
-    min_score: float = 0.05
+    min_score: float = 0.5
     """Joins scored below this never place a piece: it is rather left out than put in a wrong place."""
 
     def __post_init__(self) -> None:

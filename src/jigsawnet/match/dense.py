@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from jigsawnet.errors import ConfigError
 from jigsawnet.match.blocks import map_blocks
 from jigsawnet.match.fit import seam_fit
+from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.match.seeds import find_seeds
 from jigsawnet.match.select import select_candidates, to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
@@ -60,8 +61,12 @@ def propose_dense(
     blocks = map_blocks(lambda i: _best_of_block(bank, passes, i, config), len(bank), progress)
     i, j, pose, features = (np.concatenate([block[k] for block in blocks]) for k in range(4))
     fit = seam_fit(features, bank.step_px)
+    gap_px = estimate_gap(bank, i, j, pose, fit, config.verify)
+    if gap_px:
+        pose, features = lay_apart(bank, i, j, pose, config.verify, gap_px)
+        fit = seam_fit(features, bank.step_px)
     keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
-    return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
+    return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k], gap_px) for k in keep)
 
 
 def describe_passes(bank: ShapeBank, config: DenseConfig) -> list[Windows]:

@@ -29,10 +29,10 @@ def select_candidates(
     return np.asarray(_thin_out(order, i, j, pose, features[:, MIDDLE], per_piece, per_pair, n_pieces))
 
 
-def to_alignment(i: int, j: int, pose: Float32Array, fit: float, features: Float32Array) -> Alignment:
+def to_alignment(i: int, j: int, pose: Float32Array, fit: float, features: Float32Array, distance_px: float = 0.0) -> Alignment:
     """One row of the tables as an `Alignment` with its `Seam`."""
     value = dict(zip(FEATURES, features.tolist(), strict=True))
-    seam = Seam(value["length"], value["residual"], value["gap"], value["overlap_depth"], value["color_step"])
+    seam = Seam(value["length"], value["residual"], value["gap"], value["overlap_depth"], value["color_step"], distance_px)
     return Alignment(i, j, SE2(wrap_angle(float(pose[0])), float(pose[1]), float(pose[2])), fit, seam)
 
 

@@ -24,7 +24,8 @@ FEATURES = (
 MIDDLE = slice(10, 12)
 """The columns of the middle."""
 
-_OPPOSITE = -0.6
+OPPOSITE = -0.6
+"""Cosine between inward normals below which two borders face each other."""
 _SLIDE_WEIGHT = 0.03
 
 
@@ -43,40 +44,45 @@ class VerifyConfig:
 
 
 def verify(
-    bank: ShapeBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, config: VerifyConfig
+    bank: ShapeBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, config: VerifyConfig, gap_px: float = 0.0
 ) -> tuple[Float32Array, Float32Array]:
-    """Refine ``pose (C, 3)`` = i_from_j (theta, x, y) and measure each seam: refined poses and ``(C, len(FEATURES))``."""
+    """Refine ``pose (C, 3)`` = i_from_j (theta, x, y) and measure each seam: refined poses and ``(C, len(FEATURES))``.
+
+    Borders are laid ``gap_px`` apart: 0 is edge to edge, less lets them overlap.
+    """
     radii = np.array(config.radii_px, dtype=np.float32) * np.float32(max(1.0, bank.step_px / 3.0))
     limits = np.array([config.tight_px, config.loose_px, config.free_overlap_px], np.float32)
     limits *= np.float32(max(1.0, bank.step_px / 3.0))
     poses, features = pose.astype(np.float32), np.zeros((len(i), len(FEATURES)), np.float32)
-    _verify_all(i, j, poses, features, np.float32(bank.step_px), radii, limits, *bank.arrays())
+    _verify_all(i, j, poses, features, np.float32(bank.step_px), np.float32(gap_px), radii, limits, *bank.arrays())
     return poses, features
 
 
 @njit
 def _verify_all(  # type: ignore[no-untyped-def]
-    piece_i, piece_j, poses, features, step, radii, limits, first, points, normals, colors,
+    piece_i, piece_j, poses, features, step, gap, radii, limits, first, points, normals, colors,
     grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius, deepest,
 ):  # fmt: skip
     for c in range(len(piece_i)):
         i, j = piece_i[c], piece_j[c]
         for r in range(len(radii)):
-            _icp_step(i, j, poses[c], radii[r], step, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell)
+            _icp_step(
+                i, j, poses[c], radii[r], step, gap, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell
+            )
         _measure(
-            i, j, poses[c], features[c], step, limits, first, points, normals, colors,
+            i, j, poses[c], features[c], step, gap, limits, first, points, normals, colors,
             grid_first, grid_size, grid_origin, nearest, depth, cell,
         )  # fmt: skip
 
 
 @njit
 def _icp_step(  # type: ignore[no-untyped-def]
-    i, j, pose, reach, step, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell
+    i, j, pose, reach, step, gap, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell
 ):
     """Move the pose by one weighted point-to-line step; leave it when too few samples are in reach."""
     cos, sin = np.cos(pose[0]), np.sin(pose[0])
     base = first[i]
-    mid_x = mid_y = total = 0.0
+    total = 0.0
     h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
     # coordinates are taken relative to j's border start, to keep the normal equations well scaled
     ref_x = cos * points[first[j], 0] - sin * points[first[j], 1] + pose[1]
@@ -89,13 +95,11 @@ def _icp_step(  # type: ignore[no-untyped-def]
             continue
         k = base + nearest[at]
         nx, ny = normals[k, 0], normals[k, 1]
-        if nx * (cos * normals[s, 0] - sin * normals[s, 1]) + ny * (sin * normals[s, 0] + cos * normals[s, 1]) > _OPPOSITE:
+        if nx * (cos * normals[s, 0] - sin * normals[s, 1]) + ny * (sin * normals[s, 0] + cos * normals[s, 1]) > OPPOSITE:
             continue
         dx, dy = x - points[k, 0], y - points[k, 1]
-        if dx * dx + dy * dy > reach * reach + step * step:
-            continue
-        across, along = dx * nx + dy * ny, dx * ny - dy * nx
-        if abs(across) > reach:
+        across, along = dx * nx + dy * ny + gap, dx * ny - dy * nx
+        if abs(across) > reach or abs(along) > reach:
             continue
         px, py = x - ref_x, y - ref_y
         for part in range(2):
@@ -111,8 +115,6 @@ def _icp_step(  # type: ignore[no-untyped-def]
             g1 += w * ux * error
             g2 += w * uy * error
         total += 1.0
-        mid_x += px
-        mid_y += py
     if total < 4:
         return
     h00 += 1e-3 * total
@@ -137,7 +139,7 @@ def _icp_step(  # type: ignore[no-untyped-def]
 
 @njit
 def _measure(  # type: ignore[no-untyped-def]
-    i, j, pose, out, step, limits, first, points, normals, colors,
+    i, j, pose, out, step, gap, limits, first, points, normals, colors,
     grid_first, grid_size, grid_origin, nearest, depth, cell,
 ):  # fmt: skip
     """Fill one row of `FEATURES`."""
@@ -161,8 +163,8 @@ def _measure(  # type: ignore[no-untyped-def]
         nx, ny = normals[k, 0], normals[k, 1]
         facing = nx * (cos * normals[q, 0] - sin * normals[q, 1]) + ny * (sin * normals[q, 0] + cos * normals[q, 1])
         dx, dy = x - points[k, 0], y - points[k, 1]
-        across, along = dx * nx + dy * ny, dx * ny - dy * nx
-        if facing < _OPPOSITE and abs(across) < loose and abs(along) < 1.5 * step:
+        across, along = dx * nx + dy * ny + gap, dx * ny - dy * nx
+        if facing < OPPOSITE and abs(across) < loose and abs(along) < 1.5 * step:
             partner[s] = k
             across_of[s] = across
     # i's border inside j

@@ -32,9 +32,9 @@ class RefineConfig:
     seams: bool = True
     """Lay the borders of all neighbours on each other."""
     gap: bool = True
-    """Estimate the gap that worn edges leave between pieces; without, pieces are laid edge to edge."""
+    """Make the gap that worn edges leave between pieces more exact."""
     inlier_px: float = 5.0
-    """Joins that disagree with the poses by more than this along their seam are dropped."""
+    """Joins that disagree with the poses by more than this along their seam are dropped; grows with coarse contours."""
     slide_weight: float = 0.01
     """How firmly pieces keep their place along straight seams, against 1 for the fit across them."""
 
@@ -78,7 +78,8 @@ def refine_poses(
     """Refine the poses of every component.
 
     Joins that contradict the others are removed from ``edges``, unless a piece would be left without any; the rest keep their
-    ``i_from_j``. Components and confidences do not change. The gap is estimated on the largest component.
+    ``i_from_j``. Components and confidences do not change. The gap is the one the
+    joins were laid at, made more exact on the largest component.
 
     Args:
         assembly: what a composer found.
@@ -91,20 +92,23 @@ def refine_poses(
     edges: list[Edge] = list(assembly.edges)
     graphs: list[_GraphStats] = []
     seams: list[SeamStats] = []
-    gap = None if config.gap else 0.0
+    gap, find_gap = _laid_gap(assembly), config.gap
+    inlier_px = config.inlier_px * max(1.0, bank.step_px / 3.0)
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
-        before = measure_seams(bank, {idx: poses[idx] for idx in component})
+        before = measure_seams(bank, {idx: poses[idx] for idx in component}, gap)
         if config.pose_graph:
-            edges, stats = _fit_joins(component, poses, edges, bank, config.inlier_px, fixed)
+            edges, stats = _fit_joins(component, poses, edges, bank, inlier_px, fixed)
             graphs.append(stats)
         if config.seams:
             members = {idx: poses[idx] for idx in component}
-            moved, seam = align_seams(bank, members, slide_weight=config.slide_weight, gap_px=gap, fixed=fixed)
+            moved, seam = align_seams(
+                bank, members, slide_weight=config.slide_weight, gap_px=gap, find_gap=find_gap, fixed=fixed
+            )
             poses.update(moved)
-            gap = seam.gap_px
+            gap, find_gap = seam.gap_px, False
         else:
-            seam = measure_seams(bank, {idx: poses[idx] for idx in component})
+            seam = measure_seams(bank, {idx: poses[idx] for idx in component}, gap)
         seams.append(replace(seam, residual_before_px=before.residual_before_px))
         progress("refine", done + 1, len(assembly.components))
     return replace(assembly, poses=poses, edges=tuple(edges)), _sum_stats(graphs, seams)
@@ -143,6 +147,12 @@ def _fit_joins(
     dropped = set(refused) - doubtful
     kept = [e for k, e in enumerate(edges) if k not in dropped]
     return kept, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
+
+
+def _laid_gap(assembly: Assembly) -> float:
+    """The distance at which the matcher laid the borders of the joins."""
+    distances = [edge.alignment.seam.distance_px for edge in assembly.edges if edge.alignment.seam]
+    return float(np.median(distances)) if distances else 0.0
 
 
 def _ends(edge: Edge) -> tuple[int, int]:

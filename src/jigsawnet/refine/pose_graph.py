@@ -64,11 +64,8 @@ def optimize_poses(initial: FloatArray, joins: Joins, inlier_px: float, fixed: t
     if not len(joins) or not fixed:
         return PoseGraphResult(start, np.ones(len(joins), dtype=bool), truncated_sum(start, joins, inlier_px), ())
     problem = LeastSquares(joins, len(start), fixed)
-    near = start
-    for widening in _WIDENINGS:
-        near, inlier = _settle(problem, near, widening * inlier_px)
-    answers = [(near, inlier)]
-    if not inlier.all():
+    answers = [_settle_near(problem, start, inlier_px)]
+    if not answers[0][1].all():
         answers.append(_graduate(problem, start, inlier_px))
     poses, inlier = min(answers, key=lambda answer: truncated_sum(answer[0], joins, inlier_px))
     poses, cut_off = _carry_cut_off(start, poses, joins, inlier, fixed)
@@ -82,12 +79,26 @@ def truncated_sum(poses: FloatArray, joins: Joins, inlier_px: float) -> float:
     return float((joins.weight * np.minimum(square, inlier_px**2)).sum())
 
 
+def _settle_near(problem: LeastSquares, poses: FloatArray, inlier_px: float) -> tuple[FloatArray, BoolArray]:
+    """Local optimum near the given poses, approached with wider limits first."""
+    for widening in _WIDENINGS:
+        poses, _ = _settle(problem, poses, widening * inlier_px)
+        inlier = _within(problem.joins, poses, inlier_px)
+        if inlier.all():
+            break
+    return poses, inlier
+
+
+def _within(joins: Joins, poses: FloatArray, inlier_px: float) -> BoolArray:
+    return np.asarray((join_errors(poses, joins) ** 2).sum(1) < inlier_px**2)
+
+
 def _settle(problem: LeastSquares, poses: FloatArray, inlier_px: float) -> tuple[FloatArray, BoolArray]:
     """Local optimum of the truncated sum: fit the joins that hold, see which hold now, until none changes."""
-    inlier = (join_errors(poses, problem.joins) ** 2).sum(1) < inlier_px**2
+    inlier = _within(problem.joins, poses, inlier_px)
     for _ in range(_SETTLE_ROUNDS):
         poses = problem.minimize(poses, inlier.astype(np.float64), _FINAL_STEPS)
-        now = (join_errors(poses, problem.joins) ** 2).sum(1) < inlier_px**2
+        now = _within(problem.joins, poses, inlier_px)
         if (now == inlier).all():
             break
         inlier = now

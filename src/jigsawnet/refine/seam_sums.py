@@ -17,7 +17,7 @@ TERMS = RIGHT.stop + 2
 """Columns of the sums: normal equations, right-hand side, paired samples, sum of their square distances."""
 
 _OPPOSITE = -0.6
-_FOLLOW_WEIGHT = 1e-3
+_FOLLOW_WEIGHT = 1e-4
 
 
 def sum_seams(
@@ -102,11 +102,11 @@ def _sum_pairs(  # type: ignore[no-untyped-def]
             along_gap = mean_x * ny - mean_y * nx
             _fill(row, x, y, ny, -nx, cos_i, sin_i, center[i, 0], center[i, 1], mid_x, mid_y, along_gap)
             _add(out, row, slid_x * ny - slid_y * nx, weight * slide_weight)
-        moved_x = mid_x - (cos_0 * center[j, 0] - sin_0 * center[j, 1] + shift_0_x)
-        moved_y = mid_y - (sin_0 * center[j, 0] + cos_0 * center[j, 1] + shift_0_y)
-        _fill(row, mid_x, mid_y, 1.0, 0.0, cos_i, sin_i, center[i, 0], center[i, 1], mid_x, mid_y, 0.0)
+        moved_x = mid_x - (cos_0 * center[j, 0] - sin_0 * center[j, 1] + shift_0_x) + gap * mean_x
+        moved_y = mid_y - (sin_0 * center[j, 0] + cos_0 * center[j, 1] + shift_0_y) + gap * mean_y
+        _fill(row, mid_x, mid_y, 1.0, 0.0, cos_i, sin_i, center[i, 0], center[i, 1], mid_x, mid_y, mean_x)
         _add(out, row, moved_x, _FOLLOW_WEIGHT)
-        _fill(row, mid_x, mid_y, 0.0, 1.0, cos_i, sin_i, center[i, 0], center[i, 1], mid_x, mid_y, 0.0)
+        _fill(row, mid_x, mid_y, 0.0, 1.0, cos_i, sin_i, center[i, 0], center[i, 1], mid_x, mid_y, mean_y)
         _add(out, row, moved_y, _FOLLOW_WEIGHT)
         row[:] = 0.0
         row[0], row[3] = -radius[j], radius[j]

@@ -27,8 +27,10 @@ from jigsawnet.types import BoolArray, FloatArray
 
 _REACH_PX = (6.0, 4.5, 3.5, 3.0, 2.5, 2.5)
 """Largest distance of paired borders in each step, for contours sampled every 3 px; grows with coarser sampling."""
-_GAP_STEPS = 9
+_GAP_STEPS = 6
 _GAP_REACH_PX = 3.0
+_GAP_SLIDE = 0.1
+"""Part of the slide weight that remains while the gap opens: the pieces come in with the gap shut and want to stay so."""
 _GAP_DOUBT = 0.3
 """Pull of the gap towards zero, in samples that would see it fully."""
 _MIN_GAP_PX = 0.5
@@ -64,7 +66,8 @@ def align_seams(
     poses: Mapping[int, SE2],
     *,
     slide_weight: float = 0.01,
-    gap_px: float | None = 0.0,
+    gap_px: float = 0.0,
+    find_gap: bool = False,
     fixed: Collection[int] = (),
 ) -> tuple[dict[int, SE2], SeamStats]:
     """Move the pieces of one component until their borders run together.
@@ -73,44 +76,45 @@ def align_seams(
         bank: the borders.
         poses: world_from_fragment of the pieces of one component.
         slide_weight: pull towards the incoming relative place along a seam, against a pull of 1 across it.
-        gap_px: width of the gap that belongs between neighbours; None estimates it.
+        gap_px: width of the gap between neighbours.
+        find_gap: let the gap change too, starting from ``gap_px``.
         fixed: pieces that do not move; if there are none, the first does not.
 
     Returns:
         New poses, or the old ones where the borders would not come closer; and how close they are.
     """
     if not poses:
-        return {}, SeamStats(0, 0, 0.0, 0.0, gap_px or 0.0)
+        return {}, SeamStats(0, 0, 0.0, 0.0, gap_px)
     seams = _Seams(bank, poses, slide_weight, fixed)
-    before = seams.measure(seams.incoming, 0.0)
-    current, gap = seams.incoming, gap_px or 0.0
+    before = seams.measure(seams.incoming, gap_px)
+    current, gap = seams.incoming, gap_px
     for reach in _REACH_PX:
         current, _, _ = seams.step(current, gap, reach, free_gap=False)
-    if gap_px is None:
-        current, gap = _open_gap(seams, current)
+    if find_gap:
+        current, gap = _open_gap(seams, current, gap_px)
     after = seams.measure(current, gap)
-    if after.residual_after_px > before.residual_after_px and gap == 0.0:
+    if after.residual_after_px > before.residual_after_px and gap == gap_px:
         return dict(poses), before
     moved = {idx: SE2(float(t), float(x), float(y)) for idx, (t, x, y) in zip(seams.piece.tolist(), current, strict=True)}
     return moved, SeamStats(after.pairs, after.samples, before.residual_after_px, after.residual_after_px, gap)
 
 
-def measure_seams(bank: ShapeBank, poses: Mapping[int, SE2]) -> SeamStats:
-    """How close the borders of neighbours lie, without moving anything; before and after are the same."""
+def measure_seams(bank: ShapeBank, poses: Mapping[int, SE2], gap_px: float = 0.0) -> SeamStats:
+    """How far the borders of neighbours are from the gap, without moving anything; before and after are the same."""
     if not poses:
         return SeamStats(0, 0, 0.0, 0.0, 0.0)
     seams = _Seams(bank, poses, slide_weight=0.0, fixed=())
-    return seams.measure(seams.incoming, 0.0)
+    return seams.measure(seams.incoming, gap_px)
 
 
-def _open_gap(seams: _Seams, closed: FloatArray) -> tuple[FloatArray, float]:
-    """Let the gap grow with the poses; back to none when what comes out is too small or not certain."""
-    current, gap, spread = closed, 0.0, np.inf
+def _open_gap(seams: _Seams, start: FloatArray, start_gap: float) -> tuple[FloatArray, float]:
+    """Let the gap change with the poses; back to the start when what comes out is too small or not certain."""
+    current, gap, spread = start, start_gap, np.inf
     for _ in range(_GAP_STEPS):
         current, gap, spread = seams.step(current, gap, _GAP_REACH_PX, free_gap=True)
     stats = seams.measure(current, gap)
     doubt = _GAP_SIGMAS * _SAMPLE_CORRELATION * stats.residual_after_px * spread
-    return (current, gap) if gap > max(_MIN_GAP_PX * seams.scale, doubt) else (closed, 0.0)
+    return (current, gap) if gap > max(_MIN_GAP_PX * seams.scale, doubt) else (start, start_gap)
 
 
 class _Seams:
@@ -134,7 +138,7 @@ class _Seams:
 
     def measure(self, poses: FloatArray, gap: float) -> SeamStats:
         """Distances of the borders, both before and after set to the same."""
-        sums = self._sum(poses, gap, _REACH_PX[0])
+        sums = self._sum(poses, gap, _REACH_PX[0], self._slide_weight)
         count = int(sums[:, COUNT].sum())
         rms = float(np.sqrt(sums[:, SQUARE].sum() / max(1, count)))
         half = len(sums) // 2
@@ -143,7 +147,7 @@ class _Seams:
 
     def step(self, poses: FloatArray, gap: float, reach_px: float, *, free_gap: bool) -> tuple[FloatArray, float, float]:
         """One solve over all pieces: new poses, new gap, and the standard error of the gap for borders that err by 1 px."""
-        sums = self._sum(poses, gap, reach_px)
+        sums = self._sum(poses, gap, reach_px, self._slide_weight * (_GAP_SLIDE if free_gap else 1.0))
         size, shape = len(self._free), (len(sums), UNKNOWNS, UNKNOWNS)
         rows, columns = (np.broadcast_to(c, shape).ravel() for c in (self._columns[:, :, None], self._columns[:, None, :]))
         matrix = scipy.sparse.coo_array((sums[:, BLOCK].ravel(), (rows, columns)), shape=(size, size)).tocsc()
@@ -162,9 +166,9 @@ class _Seams:
         new_gap = gap + float(np.clip(answer[-1, 0], -limit, limit))
         return self._moved(poses, change), new_gap, float(np.sqrt(max(0.0, answer[-1, 1])))
 
-    def _sum(self, poses: FloatArray, gap: float, reach_px: float) -> FloatArray:
+    def _sum(self, poses: FloatArray, gap: float, reach_px: float, slide_weight: float) -> FloatArray:
         reach = reach_px * self.scale
-        return sum_seams(self.bank, self._smooth, self.piece, self._pairs, poses, self.incoming, reach, gap, self._slide_weight)
+        return sum_seams(self.bank, self._smooth, self.piece, self._pairs, poses, self.incoming, reach, gap, slide_weight)
 
     def _moved(self, poses: FloatArray, change: FloatArray) -> FloatArray:
         """Turn every piece about its centre, then shift it."""
