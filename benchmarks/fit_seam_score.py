@@ -36,11 +36,11 @@ PENALTY = 1e-5
 CASES = (
     [ShredConfig(pieces=9, perturbation=p) for p in (0.03, 0.06)] * 2
     + [ShredConfig(pieces=36, perturbation=p) for p in (0.02, 0.03, 0.04, 0.06)] * 4
-    + [ShredConfig(pieces=100, perturbation=p) for p in (0.02, 0.03, 0.04, 0.05)] * 3
-    + [ShredConfig(pieces=400, perturbation=p) for p in (0.03, 0.05)]
+    + [ShredConfig(pieces=100, perturbation=p) for p in (0.02, 0.03, 0.04, 0.05)] * 2
+    + [ShredConfig(pieces=400, perturbation=0.04)]
     + [ShredConfig(pieces=36, erosion_px=e) for e in (1.0, 2.0, 2.0, 3.0, 4.0)] * 2
     + [ShredConfig(pieces=100, erosion_px=e) for e in (1.0, 2.0)]
-    + [ShredConfig(pieces=36, perturbation=0.0)] * 6
+    + [ShredConfig(pieces=36, perturbation=0.0)] * 8
     + [ShredConfig(pieces=36, noise=8.0), ShredConfig(pieces=36, jpeg_quality=75)] * 2
 )
 PAGES = [ShredConfig(pieces=36, perturbation=p) for p in (0.03, 0.04, 0.05)] * 2

@@ -207,7 +207,7 @@ def test_the_authors_own_candidates_compose_too() -> None:
     best = max(candidate.fit for candidate in candidates)
     graph = build_graph(len(puzzle), candidates, [candidate.fit / best for candidate in candidates])
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    assembly = compose(graph, bank, ComposeConfig())
+    assembly = compose(graph, bank, "hlm", ComposeConfig(min_score=0.05))
     metrics = evaluate(puzzle, assembly, read_ground_truth(MIT / "groundTruth.txt", puzzle.names()))
     assert metrics.pcr >= 8 / 9
     assert metrics.acr_precision is not None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jigsawnet.compose import ComposeConfig
+from jigsawnet.compose import ComposeConfig, ComposerName
 from jigsawnet.contours import ContourConfig
+from jigsawnet.errors import ConfigError
 from jigsawnet.match import MatchConfig, MatcherName
 from jigsawnet.refine import RefineConfig
+from jigsawnet.second_round import SecondRoundConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,17 @@ class SolveConfig:
 
     matcher: MatcherName = "dense"
     """Who finds candidate joins. dense: ours; zhang: the JigsawNet paper's polygon matcher; tsamoura: border colours only."""
+    composer: ComposerName | None = None
+    """Who puts pieces together. hlm and glc: the paper's two, by closed loops; best-first: best join first. Left out, it is
+    hlm, and best-first for the baseline matchers."""
+    min_confidence: float = 0.0
+    """Pieces less sure than this are left out rather than put in a doubtful place."""
     contours: ContourConfig = field(default_factory=ContourConfig)
     match: MatchConfig = field(default_factory=MatchConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)
     refine: RefineConfig = field(default_factory=RefineConfig)
+    second_round: SecondRoundConfig = field(default_factory=SecondRoundConfig)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_confidence <= 1:
+            raise ConfigError("min-confidence must lie between 0 and 1.")

@@ -13,18 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.compose import ComposeConfig, compose
-from jigsawnet.compose.best_first import compose_best_first
 from jigsawnet.compose.intersection import groups_intersect
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.graph import build_graph
 from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.types import Alignment, Assembly, MatchGraph
+from jigsawnet.types import Alignment, Assembly, MatchGraph, Progress, no_progress
 
 TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
 Tiles = Callable[[int], ShapeBank]
 TilePose = Callable[..., SE2]
-MIN_SCORE = 0.05
+
+
+def best_first(graph: MatchGraph, bank: ShapeBank, min_score: float = 0.05, progress: Progress = no_progress) -> Assembly:
+    return compose(graph, bank, "best-first", ComposeConfig(min_score=min_score), progress=progress)
 
 
 def join(i: int, j: int, pose_i: SE2, pose_j: SE2, score: float) -> Alignment:
@@ -50,7 +52,7 @@ def selected(assembly: Assembly) -> set[tuple[int, int, float]]:
 
 def test_a_square_is_put_together_and_its_loop_closed(square: TileGraph) -> None:
     graph, bank, truth = square
-    assembly = compose_best_first(graph, bank, MIN_SCORE)
+    assembly = best_first(graph, bank)
     assert assembly.complete
     assert_poses(assembly, truth, (0, 1, 2, 3))
     assert selected(assembly) == {(0, 1, 0.9), (2, 3, 0.85), (0, 2, 0.8), (1, 3, 0.75)}
@@ -59,7 +61,7 @@ def test_a_square_is_put_together_and_its_loop_closed(square: TileGraph) -> None
 
 def test_all_joins_of_a_triangle_are_selected(triangle: TileGraph) -> None:
     graph, bank, truth = triangle
-    assembly = compose_best_first(graph, bank, MIN_SCORE)
+    assembly = best_first(graph, bank)
     assert assembly.complete
     assert_poses(assembly, truth, (0, 1, 2))
     assert len(assembly.edges) == 3
@@ -68,14 +70,14 @@ def test_all_joins_of_a_triangle_are_selected(triangle: TileGraph) -> None:
 def test_a_join_that_contradicts_a_loop_is_not_selected_but_the_true_one_is(false_loop: TileGraph) -> None:
     graph, bank, truth = false_loop
     assert len(graph.edges) == 5
-    assembly = compose_best_first(graph, bank, MIN_SCORE)
+    assembly = best_first(graph, bank)
     assert_poses(assembly, truth, (0, 1, 2, 3))
     assert selected(assembly) == {(0, 1, 0.9), (2, 3, 0.85), (0, 2, 0.8), (1, 3, 0.75)}
 
 
 def test_two_islands_are_two_components_largest_first(two_islands: TileGraph) -> None:
     graph, bank, truth = two_islands
-    assembly = compose_best_first(graph, bank, MIN_SCORE)
+    assembly = best_first(graph, bank)
     assert assembly.components == ((1, 2, 4), (0, 3))
     assert assembly.unplaced == ()
     assert not assembly.complete
@@ -86,7 +88,7 @@ def test_two_islands_are_two_components_largest_first(two_islands: TileGraph) ->
 def test_of_two_joins_of_a_pair_the_better_places_it(square_tiles: Tiles, tile_pose: TilePose) -> None:
     here, right, below = tile_pose(0, 0), tile_pose(1, 0), tile_pose(0, 1)
     graph = graph_of(2, join(0, 1, here, right, 0.6), join(0, 1, here, below, 0.7))
-    assembly = compose_best_first(graph, square_tiles(2), MIN_SCORE)
+    assembly = best_first(graph, square_tiles(2))
     assert_poses(assembly, {0: here, 1: below}, (0, 1))
     assert selected(assembly) == {(0, 1, 0.7)}
 
@@ -94,19 +96,19 @@ def test_of_two_joins_of_a_pair_the_better_places_it(square_tiles: Tiles, tile_p
 def test_near_copies_of_a_join_are_selected_once(square_tiles: Tiles, tile_pose: TilePose) -> None:
     here, right, nearly = tile_pose(0, 0), tile_pose(1, 0), tile_pose(1.02, 0)
     graph = graph_of(2, join(0, 1, here, right, 0.7), join(0, 1, here, nearly, 0.6))
-    assert selected(compose_best_first(graph, square_tiles(2), MIN_SCORE)) == {(0, 1, 0.7)}
+    assert selected(best_first(graph, square_tiles(2))) == {(0, 1, 0.7)}
 
 
 def test_a_join_that_puts_a_piece_on_another_is_refused(square_tiles: Tiles, tile_pose: TilePose) -> None:
     here, right, nearly_there = tile_pose(0, 0), tile_pose(1, 0), tile_pose(1.1, 0.1)
     onto = (join(0, 1, here, right, 0.9), join(0, 2, here, nearly_there, 0.8))
-    assembly = compose_best_first(graph_of(3, *onto), square_tiles(3), MIN_SCORE)
+    assembly = best_first(graph_of(3, *onto), square_tiles(3))
     assert assembly.components == ((0, 1),)
     assert assembly.unplaced == (2,)
     assert selected(assembly) == {(0, 1, 0.9)}
     assert set(assembly.confidence) == {0, 1}
     beside = join(0, 2, here, tile_pose(0, 1), 0.3)
-    assembly = compose_best_first(graph_of(3, *onto, beside), square_tiles(3), MIN_SCORE)
+    assembly = best_first(graph_of(3, *onto, beside), square_tiles(3))
     assert assembly.complete
     assert selected(assembly) == {(0, 1, 0.9), (0, 2, 0.3)}
 
@@ -119,7 +121,7 @@ def test_groups_are_refused_when_any_of_their_pieces_meet(square_tiles: Tiles, t
         join(2, 3, tile_pose(0, 0), tile_pose(1, -1), 0.8),
         join(0, 2, tile_pose(0, 0), tile_pose(0, 1), 0.7),
     )
-    assembly = compose_best_first(graph, square_tiles(4), MIN_SCORE)
+    assembly = best_first(graph, square_tiles(4))
     assert assembly.components == ((0, 1), (2, 3))
     assert (0, 2, 0.7) not in selected(assembly)
 
@@ -132,7 +134,7 @@ def test_pieces_stay_out_rather_than_be_placed_by_a_poor_join(
     square: TileGraph, min_score: float, components: tuple[tuple[int, ...], ...], unplaced: tuple[int, ...]
 ) -> None:
     graph, bank, _ = square
-    assembly = compose(graph, bank, ComposeConfig(min_score=min_score))
+    assembly = best_first(graph, bank, min_score)
     assert assembly.components == components
     assert assembly.unplaced == unplaced
 
@@ -147,26 +149,26 @@ def test_a_score_that_is_no_number_counts_as_0(square: TileGraph) -> None:
     graph, bank, _ = square
     alignments = [e.alignment for e in graph.edges]
     unknown = build_graph(4, alignments, [math.nan] * 4)
-    assert compose(unknown, bank, ComposeConfig()).unplaced == (0, 1, 2, 3)
+    assert best_first(unknown, bank).unplaced == (0, 1, 2, 3)
     one_known = build_graph(4, alignments, [math.nan, math.nan, 0.5, math.nan])
-    assert compose(one_known, bank, ComposeConfig()).components == ((0, 2),)
+    assert best_first(one_known, bank).components == ((0, 2),)
 
 
 def test_without_joins_nothing_is_placed(square_tiles: Tiles) -> None:
-    assembly = compose_best_first(MatchGraph(3, ()), square_tiles(3), MIN_SCORE)
+    assembly = best_first(MatchGraph(3, ()), square_tiles(3))
     assert (assembly.components, assembly.edges, assembly.unplaced) == ((), (), (0, 1, 2))
-    assert compose_best_first(MatchGraph(0, ()), build_bank([]), MIN_SCORE) == Assembly(0, {}, ())
+    assert best_first(MatchGraph(0, ()), build_bank([])) == Assembly(0, {}, ())
 
 
 def test_a_piece_without_border_can_still_be_carried_along(tile_pose: TilePose) -> None:
     graph = graph_of(2, join(0, 1, tile_pose(0, 0), tile_pose(0, 0), 0.9))
-    assert compose_best_first(graph, build_bank([None, None]), MIN_SCORE).components == ((0, 1),)
+    assert best_first(graph, build_bank([None, None])).components == ((0, 1),)
 
 
 def test_progress_counts_joins_and_never_more_than_there_are(square: TileGraph) -> None:
     graph, bank, _ = square
     told: list[tuple[str, int, int]] = []
-    compose_best_first(graph, bank, MIN_SCORE, lambda *args: told.append(args))
+    best_first(graph, bank, progress=lambda *args: told.append(args))
     assert told == [("compose", k, 4) for k in (1, 2, 3, 4)]
 
 
@@ -177,7 +179,7 @@ def test_the_order_of_the_candidates_does_not_matter(false_loop: TileGraph, rand
     edges = list(graph.edges)
     random.shuffle(edges)
     shuffled = build_graph(4, [e.alignment for e in edges], [e.score for e in edges])
-    assert compose_best_first(shuffled, bank, MIN_SCORE) == compose_best_first(graph, bank, MIN_SCORE)
+    assert best_first(shuffled, bank) == best_first(graph, bank)
 
 
 @settings(deadline=None, max_examples=25)
@@ -189,7 +191,7 @@ def test_whatever_the_joins_no_piece_lies_on_another_and_joins_hold_components_t
     pairs = [sorted(rng.choice(n, 2, replace=False).tolist()) for _ in range(count)]
     joins = [Alignment(i, j, SE2(*rng.uniform((-3, -90, -90), (3, 90, 90))), fit=rng.uniform()) for i, j in pairs]
     bank = square_tiles(8)
-    assembly = compose_best_first(graph_of(8, *joins), bank, 0.1)
+    assembly = best_first(graph_of(8, *joins), bank, 0.1)
     for component in assembly.components:
         assert_apart(bank, assembly, component)
         reached = {component[0]}

@@ -1,29 +1,48 @@
-"""Stage 6: multigraph → Assembly."""
+"""Stage 6: multigraph → Assembly (Section V of the paper)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numpy as np
 
 from jigsawnet.compose.best_first import compose_best_first
-from jigsawnet.errors import ConfigError
+from jigsawnet.compose.config import ComposeConfig, ComposerName
+from jigsawnet.compose.constraints import prepare_problem
+from jigsawnet.compose.greedy_loops import compose_greedy_loops
+from jigsawnet.compose.hierarchical import compose_hierarchical
+from jigsawnet.compose.problem import Clock, finish_assembly
 from jigsawnet.raster import ShapeBank
-from jigsawnet.types import Assembly, MatchGraph, Progress, no_progress
+from jigsawnet.types import Assembly, Constraints, MatchGraph, Progress, no_progress
 
-__all__ = ["ComposeConfig", "compose"]
-
-
-@dataclass(frozen=True, slots=True)
-class ComposeConfig:
-    """How joins are selected."""
-
-    min_score: float = 0.5
-    """Joins scored below this never place a piece: it is rather left out than put in a wrong place."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_score <= 1:
-            raise ConfigError("compose.min-score must lie between 0 and 1")
+__all__ = ["ComposeConfig", "ComposerName", "compose"]
 
 
-def compose(graph: MatchGraph, bank: ShapeBank, config: ComposeConfig, progress: Progress = no_progress) -> Assembly:
-    """Select joins and place the pieces; several components and unplaced pieces are normal results."""
-    return compose_best_first(graph, bank, config.min_score, progress)
+def compose(
+    graph: MatchGraph,
+    bank: ShapeBank,
+    composer: ComposerName,
+    config: ComposeConfig,
+    *,
+    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    seed: int = 0,
+    deadline: float | None = None,
+    progress: Progress = no_progress,
+) -> Assembly:
+    """Select joins and place the pieces; several components and unplaced pieces are normal results.
+
+    The result depends on the seed (`glc` only) and not on the order of the edges. When ``deadline``, a `time.monotonic`
+    value, passes, the best assembly so far is returned.
+
+    Raises:
+        InputError: the constraints contradict each other.
+    """
+    problem = prepare_problem(graph, bank, constraints)
+    clock = Clock(deadline, progress)
+    if composer == "best-first":
+        groups = compose_best_first(problem, config, clock)
+    elif composer == "glc":
+        groups = compose_greedy_loops(problem, config, clock, np.random.default_rng(seed))
+    elif composer == "hlm":
+        groups = compose_hierarchical(problem, config, clock)
+    else:
+        raise ValueError(f"there is no composer {composer!r}")
+    return finish_assembly(problem, groups)

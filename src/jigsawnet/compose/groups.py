@@ -2,67 +2,112 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jigsawnet.geometry import SE2
-from jigsawnet.types import Alignment, Assembly, Edge, FloatArray, MatchGraph, sort_components
+from jigsawnet.geometry import SE2, wrap_angle
+from jigsawnet.types import Alignment, FloatArray
+
+
+def pose_rows(poses: Iterable[tuple[int, SE2]]) -> FloatArray:
+    """Rows ``(piece, theta, x, y)``, the form in which many poses are carried about."""
+    return np.array([(idx, p.theta, p.x, p.y) for idx, p in poses], dtype=np.float64).reshape(-1, 4)
+
+
+def move_rows(move: SE2, rows: FloatArray) -> FloatArray:
+    """Poses ``(K, 4)`` carried by a motion of their common frame."""
+    c, s = math.cos(move.theta), math.sin(move.theta)
+    moved = rows.copy()
+    moved[:, 1] += move.theta
+    moved[:, 2] = c * rows[:, 2] - s * rows[:, 3] + move.x
+    moved[:, 3] = s * rows[:, 2] + c * rows[:, 3] + move.y
+    return moved
+
+
+def row_pose(row: FloatArray) -> SE2:
+    """The pose in a row ``(piece, theta, x, y)``."""
+    return SE2(wrap_angle(float(row[1])), float(row[2]), float(row[3]))
 
 
 class Groups:
     """Disjoint groups; a merge carries the smaller group into the larger one's frame."""
 
     def __init__(self, n_fragments: int) -> None:
-        self._members: dict[int, list[int]] = {idx: [idx] for idx in range(n_fragments)}
-        self._root = list(range(n_fragments))
-        self._pose = [SE2.identity() for _ in range(n_fragments)]
+        self._members: dict[int, NDArray[np.intp]] = {idx: np.array([idx]) for idx in range(n_fragments)}
+        self._root = np.arange(n_fragments)
+        self._rows = np.zeros((n_fragments, 4))
+        self._rows[:, 0] = np.arange(n_fragments)
+
+    def copy(self) -> Groups:
+        """The same groups, to be changed apart from these."""
+        other = Groups(0)
+        other._members, other._root, other._rows = dict(self._members), self._root.copy(), self._rows.copy()
+        return other
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    @property
+    def roots(self) -> NDArray[np.intp]:
+        """``(n,)``: a number that the pieces of a group have in common."""
+        return self._root
+
+    @property
+    def rows(self) -> FloatArray:
+        """``(n, 4)`` rows ``(piece, theta, x, y)`` in the frame of each piece's group."""
+        return self._rows
 
     def same(self, i: int, j: int) -> bool:
         """True when both pieces are in one group."""
-        return self._root[i] == self._root[j]
+        return bool(self._root[i] == self._root[j])
 
     def members(self, idx: int) -> list[int]:
         """All pieces in the group of a piece."""
-        return self._members[self._root[idx]]
+        return [int(member) for member in self._members[int(self._root[idx])]]
+
+    def size(self, idx: int) -> int:
+        """How many pieces the group of a piece has."""
+        return len(self._members[int(self._root[idx])])
 
     def pose(self, idx: int) -> SE2:
         """group_from_fragment."""
-        return self._pose[idx]
+        return row_pose(self._rows[idx])
 
     def placed(self, idx: int, move: SE2 | None = None) -> FloatArray:
         """Rows ``(piece, theta, x, y)`` of the group of a piece, moved by ``move``: what `groups_intersect` takes."""
-        poses = ((m, self._pose[m] if move is None else move @ self._pose[m]) for m in self.members(idx))
-        return np.array([(m, p.theta, p.x, p.y) for m, p in poses])
+        rows = self._rows[self._members[int(self._root[idx])]]
+        return rows if move is None else move_rows(move, rows)
 
     def move_between(self, alignment: Alignment) -> SE2:
         """The motion that carries j's group into i's frame so that the alignment holds."""
-        i, j = alignment.i, alignment.j
-        return self._pose[i] @ alignment.i_from_j @ self._pose[j].inverse()
+        return self.pose(alignment.i) @ alignment.i_from_j @ self.pose(alignment.j).inverse()
 
     def merge(self, alignment: Alignment) -> None:
         """Join the groups of i and j."""
         i, j, move = alignment.i, alignment.j, self.move_between(alignment)
-        if len(self.members(i)) < len(self.members(j)):
+        if self.size(i) < self.size(j):
             i, j, move = j, i, move.inverse()
-        root, gone = self._root[i], self._root[j]
-        for member in self._members.pop(gone):
-            self._pose[member] = move @ self._pose[member]
-            self._root[member] = root
-            self._members[root].append(member)
+        root, gone = int(self._root[i]), int(self._root[j])
+        moving = self._members.pop(gone)
+        self._rows[moving] = move_rows(move, self._rows[moving])
+        self._root[moving] = root
+        self._members[root] = np.concatenate([self._members[root], moving])
+
+    def adopt(self, rows: FloatArray) -> None:
+        """Make one group of the pieces of ``rows (K, 4)``, placed as they say; they must be whole groups."""
+        pieces = rows[:, 0].astype(np.intp)
+        for root in np.unique(self._root[pieces]):
+            if not np.isin(self._members[int(root)], pieces).all():
+                raise ValueError("only whole groups can be put together")
+            del self._members[int(root)]
+        root = int(pieces.min())
+        self._rows[pieces] = rows
+        self._root[pieces] = root
+        self._members[root] = pieces
 
     def all(self) -> list[list[int]]:
         """Every group, pieces alone included."""
-        return list(self._members.values())
-
-
-def finish_assembly(graph: MatchGraph, groups: Groups, joins: Iterable[Edge]) -> Assembly:
-    """Groups of two and more become components; a piece alone is unplaced. A piece's confidence is its best join's."""
-    components = sort_components(g for g in groups.all() if len(g) > 1)
-    edges = tuple(joins)
-    confidence: dict[int, float] = {}
-    for edge in edges:
-        for idx in (edge.alignment.i, edge.alignment.j):
-            confidence[idx] = max(confidence.get(idx, 0.0), edge.score)
-    poses = {idx: groups.pose(idx) for component in components for idx in component}
-    return Assembly(graph.n_fragments, poses, components, edges, confidence)
+        return [group.tolist() for group in self._members.values()]

@@ -27,6 +27,7 @@ MIDDLE = slice(10, 12)
 OPPOSITE = -0.6
 """Cosine between inward normals below which two borders face each other."""
 _SLIDE_WEIGHT = 0.03
+_SLIDE_SAMPLES, _SLIDE_MIN_COUNT = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ def _verify_all(  # type: ignore[no-untyped-def]
             _icp_step(
                 i, j, poses[c], radii[r], step, gap, first, points, normals, grid_first, grid_size, grid_origin, nearest, cell
             )
+        if len(radii) and _slide_by_color(
+            i, j, poses[c], step, gap, limits, first, points, normals, colors, grid_first, grid_size, grid_origin, nearest, cell
+        ):
+            _icp_step(
+                i, j, poses[c], radii[-1], step, gap, first, points, normals,
+                grid_first, grid_size, grid_origin, nearest, cell,
+            )  # fmt: skip
         _measure(
             i, j, poses[c], features[c], step, gap, limits, first, points, normals, colors,
             grid_first, grid_size, grid_origin, nearest, depth, cell,
@@ -135,6 +143,65 @@ def _icp_step(  # type: ignore[no-untyped-def]
     pose[0] += turn
     pose[1] = ct * ox - st * oy + ref_x + shift_x
     pose[2] = st * ox + ct * oy + ref_y + shift_y
+
+
+@njit
+def _slide_by_color(  # type: ignore[no-untyped-def]
+    i, j, pose, step, gap, limits, first, points, normals, colors, grid_first, grid_size, grid_origin, nearest, cell
+):
+    """Along a straight seam the borders say nothing about sliding: let the colours on both sides decide.
+
+    Tries shifts of up to ``_SLIDE_SAMPLES`` either way and moves the pose to the best, refined by a parabola; true if it moved.
+    """
+    n_i, n_j = first[i + 1] - first[i], first[j + 1] - first[j]
+    cos, sin = np.cos(pose[0]), np.sin(pose[0])
+    partner = np.full(n_j, -1, np.int64)
+    count = sum_x = sum_y = sum_xx = sum_xy = sum_yy = along_x = along_y = 0.0
+    for s in range(n_j):
+        q = first[j] + s
+        x = cos * points[q, 0] - sin * points[q, 1] + pose[1]
+        y = sin * points[q, 0] + cos * points[q, 1] + pose[2]
+        at = look_up(i, x, y, grid_first, grid_size, grid_origin, cell)
+        if at < 0:
+            continue
+        k = nearest[at]
+        nx, ny = normals[first[i] + k, 0], normals[first[i] + k, 1]
+        facing = nx * (cos * normals[q, 0] - sin * normals[q, 1]) + ny * (sin * normals[q, 0] + cos * normals[q, 1])
+        dx, dy = x - points[first[i] + k, 0], y - points[first[i] + k, 1]
+        if facing < OPPOSITE and abs(dx * nx + dy * ny + gap) < limits[1] and abs(dx * ny - dy * nx) < 1.5 * step:
+            partner[s] = k
+            count += 1.0
+            sum_x += x
+            sum_y += y
+            sum_xx += x * x
+            sum_xy += x * y
+            sum_yy += y * y
+            along_x += ny
+            along_y -= nx
+    if count < _SLIDE_MIN_COUNT:
+        return False
+    mx, my = sum_x / count, sum_y / count
+    vxx, vxy, vyy = sum_xx / count - mx * mx, sum_xy / count - mx * my, sum_yy / count - my * my
+    narrow = 0.5 * (vxx + vyy) - np.sqrt(0.25 * (vxx - vyy) ** 2 + vxy * vxy)
+    if narrow > limits[0] * limits[0]:
+        return False
+    cost = np.zeros(2 * _SLIDE_SAMPLES + 1)
+    for s in range(n_j):
+        if partner[s] < 0:
+            continue
+        for d in range(-_SLIDE_SAMPLES, _SLIDE_SAMPLES + 1):
+            k = first[i] + (partner[s] + d) % n_i
+            for ch in range(3):
+                cost[d + _SLIDE_SAMPLES] += (colors[k, ch] - colors[first[j] + s, ch]) ** 2
+    best = int(np.argmin(cost))
+    if best == 0 or best == 2 * _SLIDE_SAMPLES or cost[best] + count > 0.8 * (cost[_SLIDE_SAMPLES] + count):
+        return False
+    bend = cost[best - 1] - 2 * cost[best] + cost[best + 1]
+    shift = (best - _SLIDE_SAMPLES + 0.5 * (cost[best - 1] - cost[best + 1]) / max(bend, 1e-9)) * step
+    length = max(np.hypot(along_x, along_y), 1e-9)
+    pose[1] += shift * along_x / length
+    pose[2] += shift * along_y / length
+    return True
 
 
 @njit

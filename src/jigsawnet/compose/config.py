@@ -1,0 +1,40 @@
+"""What can be set about composition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from jigsawnet.errors import ConfigError
+
+ComposerName = Literal["best-first", "glc", "hlm"]
+
+
+@dataclass(frozen=True, slots=True)
+class ComposeConfig:
+    """How joins are selected."""
+
+    min_score: float = 0.5
+    """Joins scored below this never place a piece alone: it is rather left out than put in a wrong place."""
+    loop_share: float = 0.1
+    """Joins scored down to this part of min-score still count in a closed loop whose joins reach min-score on average."""
+    loop_px: float = 2.0
+    """How far from closed a loop of k joins may be, in px at the middle of a piece, divided by the square root of k."""
+    loop_deg: float = 1.2
+    """How far from closed a loop of k joins may be, in degrees, divided by the square root of k."""
+    max_merges: int = 500
+    """Merges that hierarchical loop merging tries on each level (theta_M of the paper)."""
+    glc_steps: int = 20_000
+    """Steps of the search for loops of greedy loop closing (N of the paper)."""
+
+    def __post_init__(self) -> None:
+        for name in ("min_score", "loop_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"compose.{name.replace('_', '-')} must lie between 0 and 1")
+        for name in ("loop_px", "loop_deg"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ConfigError(f"compose.{name.replace('_', '-')} must be positive")
+        for name in ("max_merges", "glc_steps"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"compose.{name.replace('_', '-')} must not be negative")

@@ -1,0 +1,154 @@
+"""What a person has decided, applied before any composer runs: starting groups and the candidates that are left.
+
+Contradictions are errors that name the pieces by their index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from jigsawnet.compose.groups import Groups, pose_rows
+from jigsawnet.compose.intersection import groups_intersect
+from jigsawnet.compose.problem import Problem
+from jigsawnet.errors import InputError
+from jigsawnet.raster import ShapeBank
+from jigsawnet.types import Alignment, Constraints, Edge, FloatArray, MatchGraph
+
+NEAR_DEG = 5.0
+NEAR_PX = 10.0
+"""Two joins of a pair within these limits, at the middle of j, are the same join to a person."""
+
+Pair = tuple[int, int]
+
+
+def prepare_problem(graph: MatchGraph, bank: ShapeBank, constraints: Constraints) -> Problem:
+    """Join what is fixed and drop the candidates that are out.
+
+    Raises:
+        InputError: the constraints contradict each other, or name a piece that does not exist.
+    """
+    _check_pieces(graph.n_fragments, constraints)
+    groups = _pin(Groups(graph.n_fragments), bank, constraints)
+    _join_fixed(groups, bank, constraints)
+    fixed = {(a.i, a.j): Edge(a, 1.0) for a in constraints.joins}
+    edges = [e for e in map(_with_finite_score, graph.edges) if _is_allowed(e.alignment, constraints, fixed, bank)]
+    return Problem(
+        n_fragments=graph.n_fragments,
+        bank=bank,
+        edges=tuple(sorted([*fixed.values(), *edges], key=_best_first)),
+        fixed=tuple(fixed.values()),
+        pinned=dict(constraints.pinned),
+        groups=groups,
+    )
+
+
+def _with_finite_score(edge: Edge) -> Edge:
+    return edge if math.isfinite(edge.score) else Edge(edge.alignment, 0.0)
+
+
+def _best_first(edge: Edge) -> tuple[float, int, int, float, float, float]:
+    a = edge.alignment
+    return (-edge.score, a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)
+
+
+def _is_allowed(a: Alignment, constraints: Constraints, fixed: dict[Pair, Edge], bank: ShapeBank) -> bool:
+    if a.i in constraints.aside or a.j in constraints.aside or (a.i, a.j) in fixed:
+        return False
+    return not any(is_near(a, other, bank) for other in constraints.forbidden)
+
+
+def is_near(a: Alignment, b: Alignment, bank: ShapeBank, chain: int = 1) -> bool:
+    """True when two joins are of one pair and nearly the same pose; ``chain`` joins in a row may err more than one."""
+    if (a.i, a.j) != (b.i, b.j):
+        return False
+    angle, distance = a.i_from_j.distance(b.i_from_j, at=bank.center[a.j])
+    return math.degrees(angle) < NEAR_DEG * math.sqrt(chain) and distance < NEAR_PX * math.sqrt(chain)
+
+
+def _check_pieces(n: int, constraints: Constraints) -> None:
+    """Every piece named exists, and no decision about one contradicts another at sight."""
+    pairs = [idx for a in (*constraints.joins, *constraints.forbidden) for idx in (a.i, a.j)]
+    for idx in (*pairs, *constraints.pinned, *constraints.aside):
+        if not 0 <= idx < n:
+            raise InputError(f"a constraint names piece {idx}, but the pieces are numbered from 0 to {n - 1}")
+    for a in constraints.joins:
+        for idx in (a.i, a.j):
+            if idx in constraints.aside:
+                raise InputError(f"the join {a.i}-{a.j} is fixed, but piece {idx} is set aside; take one of the two back")
+    for idx in constraints.aside.intersection(constraints.pinned):
+        raise InputError(f"piece {idx} is fixed in place and set aside at once; take one of the two back")
+
+
+def _pin(groups: Groups, bank: ShapeBank, constraints: Constraints) -> Groups:
+    """Make one group of the pieces that are fixed in place."""
+    rows = pose_rows(sorted(constraints.pinned.items()))
+    for k in range(1, len(rows)):
+        clash = _first_clash(bank, rows[:k], rows[k : k + 1])
+        if clash:
+            raise InputError(f"the pieces {clash[0]} and {clash[1]} are fixed in places where they lie on each other")
+    if len(rows):
+        groups.adopt(rows)
+    return groups
+
+
+def _join_fixed(groups: Groups, bank: ShapeBank, constraints: Constraints) -> None:
+    """Join the groups of every fixed join, in order of the pieces."""
+    done: list[Alignment] = []
+    for a in sorted(constraints.joins, key=lambda a: (a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)):
+        if any(is_near(a, other, bank) for other in constraints.forbidden):
+            raise InputError(f"the join {a.i}-{a.j} is fixed and forbidden at once; take one of the two back")
+        if groups.same(a.i, a.j):
+            _check_agreement(groups, bank, a, done, set(constraints.pinned))
+        else:
+            clash = _first_clash(bank, groups.placed(a.i), groups.placed(a.j, groups.move_between(a)))
+            if clash:
+                raise InputError(f"the fixed join {a.i}-{a.j} puts piece {clash[1]} on piece {clash[0]}")
+            groups.merge(a)
+        done.append(a)
+
+
+def _check_agreement(groups: Groups, bank: ShapeBank, a: Alignment, done: Sequence[Alignment], pinned: set[int]) -> None:
+    """A fixed join inside a group must hold where the pieces already lie."""
+    path = _path_between(a.i, a.j, done, pinned)
+    implied = Alignment(a.i, a.j, groups.pose(a.i).inverse() @ groups.pose(a.j), a.fit)
+    if is_near(a, implied, bank, chain=len(path) + 1):
+        return
+    joins = sorted((*path, (a.i, a.j)))
+    held = sorted({idx for pair in joins for idx in pair} & pinned)
+    pins = "" if len(held) < 2 else f" and the places of the pinned pieces {_listed(map(str, held))}"
+    what = f"the joins {_listed(f'{i}-{j}' for i, j in joins)} that were" if path else f"the join {a.i}-{a.j} that was"
+    raise InputError(f"{what} fixed{pins} contradict each other; take one of them back")
+
+
+def _path_between(i: int, j: int, joins: Sequence[Alignment], pinned: set[int]) -> list[Pair]:
+    """The fewest joins that lead from i to j; pinned pieces are one place."""
+    neighbors: dict[int, list[tuple[int, Pair | None]]] = {}
+    for a in joins:
+        neighbors.setdefault(a.i, []).append((a.j, (a.i, a.j)))
+        neighbors.setdefault(a.j, []).append((a.i, (a.i, a.j)))
+    for idx in pinned:
+        neighbors.setdefault(idx, []).extend((other, None) for other in sorted(pinned - {idx}))
+    came_by: dict[int, list[Pair]] = {i: []}
+    queue = deque([i])
+    while queue and j not in came_by:
+        here = queue.popleft()
+        for there, pair in neighbors.get(here, ()):
+            if there not in came_by:
+                came_by[there] = came_by[here] + ([pair] if pair else [])
+                queue.append(there)
+    return came_by.get(j, [])
+
+
+def _first_clash(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> Pair | None:
+    """The first pair of pieces, one of each group, that lie on each other."""
+    if not groups_intersect(bank, fixed, moving):
+        return None
+    pairs = ((a, b) for a in fixed for b in moving if groups_intersect(bank, a[None], b[None]))
+    return next(((int(a[0]), int(b[0])) for a, b in pairs), None)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

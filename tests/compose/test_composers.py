@@ -1,0 +1,264 @@
+"""What all composers have in common, and where loops make the difference."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jigsawnet.compose import ComposeConfig, ComposerName, compose
+from jigsawnet.compose.intersection import groups_intersect
+from jigsawnet.errors import ConfigError
+from jigsawnet.geometry import SE2
+from jigsawnet.graph import build_graph
+from jigsawnet.raster import ShapeBank, build_bank
+from jigsawnet.types import Alignment, Assembly, Edge, MatchGraph
+
+TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
+Tiles = Callable[[int], ShapeBank]
+TilePose = Callable[..., SE2]
+COMPOSERS: tuple[ComposerName, ...] = ("best-first", "glc", "hlm")
+every_composer = pytest.mark.parametrize("composer", COMPOSERS)
+
+
+def share_placed(assembly: Assembly, truth: Mapping[int, SE2]) -> float:
+    """Pieces of the largest component that lie right, from its best piece on, over all pieces."""
+    hits = [0]
+    for component in assembly.components[:1]:
+        for anchor in component:
+            move = truth[anchor] @ assembly.poses[anchor].inverse()
+            hits.append(sum((move @ assembly.poses[k]).distance(truth[k], at=(35, 35))[1] < 10 for k in component))
+    return max(hits) / len(truth)
+
+
+def grid(side: int, tile_pose: TilePose) -> tuple[dict[int, SE2], list[tuple[int, int]]]:
+    truth = {k: tile_pose(k % side, k // side, k) for k in range(side * side)}
+    right = [(k, k + 1) for k in truth if k % side < side - 1]
+    return truth, right + [(k, k + side) for k in range(side * (side - 1))]
+
+
+def hard_grid(side: int, ratio: float, rng: np.random.Generator, tile_pose: TilePose) -> tuple[list[Alignment], dict[int, SE2]]:
+    """The true joins of a grid with small pose errors, and ``ratio`` times as many false ones, some in closed false loops."""
+    truth, pairs = grid(side, tile_pose)
+    joins = []
+
+    def add(i: int, j: int, pose_i: SE2, pose_j: SE2, score: float) -> None:
+        if i > j:
+            i, j, pose_i, pose_j = j, i, pose_j, pose_i
+        error = SE2(rng.normal(0, 0.003), *rng.normal(0, 0.3, 2))
+        joins.append(Alignment(i, j, pose_i.inverse() @ pose_j @ error, score))
+
+    for i, j in pairs:
+        add(i, j, truth[i], truth[j], rng.beta(4, 1))
+    while len(joins) < (1 + ratio) * len(pairs):
+        turns = rng.integers(4, size=4)
+        ring = [tile_pose(x, y, int(t)) for (x, y), t in zip([(0, 0), (1, 0), (1, 1), (0, 1)], turns, strict=True)]
+        false = rng.choice(side * side, 4, replace=False).tolist()
+        for k in range(4 if rng.uniform() < 0.15 else 1):
+            add(false[k], false[(k + 1) % 4], ring[k], ring[(k + 1) % 4], rng.beta(2, 2))
+    return joins, truth
+
+
+def graph_of(n: int, joins: list[Alignment]) -> MatchGraph:
+    return build_graph(n, joins, [a.fit for a in joins])
+
+
+@every_composer
+def test_small_graphs_are_put_together(
+    composer: ComposerName, triangle: TileGraph, square: TileGraph, false_loop: TileGraph, two_islands: TileGraph
+) -> None:
+    for graph, bank, truth in (triangle, square, false_loop):
+        assembly = compose(graph, bank, composer, ComposeConfig())
+        assert assembly.complete
+        assert share_placed(assembly, truth) == 1.0
+        assert len(assembly.edges) == len(truth)
+    graph, bank, _ = two_islands
+    assert compose(graph, bank, composer, ComposeConfig()).components == ((1, 2, 4), (0, 3))
+
+
+@every_composer
+def test_without_joins_or_pieces_nothing_is_placed(composer: ComposerName, square_tiles: Tiles) -> None:
+    assert compose(MatchGraph(3, ()), square_tiles(3), composer, ComposeConfig()).unplaced == (0, 1, 2)
+    assert compose(MatchGraph(0, ()), build_bank([]), composer, ComposeConfig()) == Assembly(0, {}, ())
+
+
+@every_composer
+def test_poor_joins_place_nothing(composer: ComposerName, square: TileGraph) -> None:
+    graph, bank, _ = square
+    assert compose(graph, bank, composer, ComposeConfig(min_score=1.0)).components == ()
+
+
+@every_composer
+def test_a_score_that_is_no_number_counts_as_0(composer: ComposerName, square: TileGraph) -> None:
+    graph, bank, _ = square
+    spoilt = MatchGraph(4, tuple(Edge(e.alignment, math.nan if k else 0.9) for k, e in enumerate(graph.edges)))
+    assert compose(spoilt, bank, composer, ComposeConfig()).components == ((0, 1),)
+
+
+def test_a_closed_loop_carries_a_join_too_poor_to_place_a_piece(square: TileGraph) -> None:
+    graph, bank, _ = square
+    joins = [e.alignment for e in graph.edges]
+    without_loop = build_graph(4, joins[:3], [0.9, 0.02, 0.9])
+    assert compose(without_loop, bank, "hlm", ComposeConfig()).unplaced == (3,)
+    with_loop = build_graph(4, joins, [0.9, 0.02, 0.9, 0.02])
+    assert compose(with_loop, bank, "hlm", ComposeConfig()).complete
+    assert compose(with_loop, bank, "hlm", ComposeConfig(loop_share=1.0)).unplaced == (3,)
+
+
+@every_composer
+@settings(deadline=None, max_examples=5)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_the_edges_does_not_matter(
+    tile_pose: TilePose, square_tiles: Tiles, composer: ComposerName, random: Any
+) -> None:
+    joins, _ = hard_grid(4, 3, np.random.default_rng(5), tile_pose)
+    edges = list(graph_of(16, joins).edges)
+    first = compose(MatchGraph(16, tuple(edges)), square_tiles(16), composer, ComposeConfig(), seed=7)
+    random.shuffle(edges)
+    assert compose(MatchGraph(16, tuple(edges)), square_tiles(16), composer, ComposeConfig(), seed=7) == first
+
+
+@every_composer
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 2**32 - 1))
+def test_no_piece_lies_on_another(tile_pose: TilePose, square_tiles: Tiles, composer: ComposerName, seed: int) -> None:
+    joins, _ = hard_grid(4, 6, np.random.default_rng(seed), tile_pose)
+    bank = square_tiles(16)
+    assembly = compose(graph_of(16, joins), bank, composer, ComposeConfig())
+    for component in assembly.components:
+        rows = np.array([(k, assembly.poses[k].theta, assembly.poses[k].x, assembly.poses[k].y) for k in component])
+        lying_on = [k for k in range(1, len(rows)) if groups_intersect(bank, rows[:k], rows[k : k + 1])]
+        assert lying_on == []
+
+
+def test_the_more_loops_count_the_more_false_joins_are_stood(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """Five times as many false joins as true ones: merging loops holds where single joins and single loops do not."""
+    shares: dict[ComposerName, float] = dict.fromkeys(COMPOSERS, 0.0)
+    for seed in range(3):
+        joins, truth = hard_grid(5, 5, np.random.default_rng(seed), tile_pose)
+        for composer in COMPOSERS:
+            assembly = compose(graph_of(25, joins), square_tiles(25), composer, ComposeConfig())
+            shares[composer] += share_placed(assembly, truth) / 3
+    assert shares["hlm"] > 0.9
+    assert max(shares["best-first"], shares["glc"]) < 0.7
+
+
+def paper_figure(tile_pose: TilePose) -> tuple[list[Alignment], dict[int, SE2]]:
+    """Nine pieces, true joins all round, and a false loop (5, 8, 9) that closes (pieces 4, 7, 8 counted from 0)."""
+    truth, pairs = grid(3, tile_pose)
+    joins = [Alignment(i, j, truth[i].inverse() @ truth[j], 0.7) for i, j in pairs]
+    false = {4: tile_pose(0, 0, 2), 7: tile_pose(1, 0, 1), 8: tile_pose(0.5, 1, 3)}
+    joins += [Alignment(i, j, false[i].inverse() @ false[j], 0.7) for i, j in ((4, 7), (4, 8), (7, 8))]
+    return joins, truth
+
+
+def test_the_figure_where_greedy_loop_closing_fails_and_hierarchical_merging_does_not(
+    tile_pose: TilePose, square_tiles: Tiles
+) -> None:
+    joins, truth = paper_figure(tile_pose)
+    graph, bank = graph_of(9, joins), square_tiles(9)
+
+    def solved(composer: ComposerName, seed: int) -> bool:
+        return share_placed(compose(graph, bank, composer, ComposeConfig(), seed=seed), truth) == 1.0
+
+    greedy = [solved("glc", seed) for seed in range(51)]
+    assert not all(greedy)
+    assert any(greedy)
+    assert all(solved("hlm", seed) for seed in range(51))
+
+
+def test_greedy_loop_closing_depends_on_the_seed_and_on_nothing_else(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    joins, _ = paper_figure(tile_pose)
+    graph, bank = graph_of(9, joins), square_tiles(9)
+    results = [compose(graph, bank, "glc", ComposeConfig(), seed=seed) for seed in range(10)]
+    assert [compose(graph, bank, "glc", ComposeConfig(), seed=seed) for seed in range(10)] == results
+    assert any(result != results[0] for result in results)
+
+
+def test_without_steps_greedy_loop_closing_is_best_first(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    joins, _ = hard_grid(4, 3, np.random.default_rng(2), tile_pose)
+    graph, bank = graph_of(16, joins), square_tiles(16)
+    greedy = compose(graph, bank, "glc", ComposeConfig(glc_steps=0))
+    assert greedy == compose(graph, bank, "best-first", ComposeConfig())
+
+
+def test_without_merges_hierarchical_merging_still_grows_from_the_best_loop(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    joins, truth = paper_figure(tile_pose)
+    truth, pairs = grid(3, tile_pose)
+    assembly = compose(graph_of(9, joins[: len(pairs)]), square_tiles(9), "hlm", ComposeConfig(max_merges=0))
+    assert share_placed(assembly, truth) == 1.0
+
+
+def test_two_pictures_stay_two_components(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    truth, pairs = grid(3, tile_pose)
+    one = [Alignment(i, j, truth[i].inverse() @ truth[j], 0.7) for i, j in pairs]
+    two = [Alignment(a.i + 9, a.j + 9, a.i_from_j, 0.6) for a in one]
+    assembly = compose(graph_of(18, [*one, *two]), square_tiles(18), "hlm", ComposeConfig())
+    assert assembly.components == (tuple(range(9)), tuple(range(9, 18)))
+
+
+def test_joins_that_agree_connect_two_groups_before_a_better_one_alone(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """Two rows of three: two joins of 0.4 say the same, one of 0.6 says otherwise. No loop of four holds both."""
+    at = {k: tile_pose(k % 3, k // 3) for k in range(6)}
+    pairs = {(0, 1): 0.9, (1, 2): 0.9, (3, 4): 0.9, (4, 5): 0.9, (0, 3): 0.4, (2, 5): 0.4}
+    joins = [Alignment(i, j, at[i].inverse() @ at[j], score) for (i, j), score in pairs.items()]
+    joins.append(Alignment(1, 4, at[1].inverse() @ tile_pose(1, -1), 0.6))
+    assembly = compose(graph_of(6, joins), square_tiles(6), "hlm", ComposeConfig())
+    assert share_placed(assembly, at) == 1.0
+    assert share_placed(compose(graph_of(6, joins), square_tiles(6), "best-first", ComposeConfig()), at) < 1.0
+
+
+@every_composer
+def test_when_the_time_is_up_what_is_joined_is_returned(
+    composer: ComposerName, tile_pose: TilePose, square_tiles: Tiles
+) -> None:
+    joins, truth = hard_grid(8, 5, np.random.default_rng(1), tile_pose)
+    graph, bank = graph_of(64, joins), square_tiles(64)
+    assert compose(graph, bank, composer, ComposeConfig(), deadline=time.monotonic() - 1).components == ()
+    start = time.monotonic()
+    some = compose(graph, bank, composer, ComposeConfig(), deadline=start + 0.2)
+    assert time.monotonic() - start < 2.0
+    assert some.components
+    assert len(truth) == some.n_fragments
+
+
+@every_composer
+def test_progress_is_told(composer: ComposerName, square: TileGraph) -> None:
+    graph, bank, _ = square
+    told: list[tuple[str, int, int]] = []
+    compose(graph, bank, composer, ComposeConfig(), progress=lambda *args: told.append(args))
+    assert {stage for stage, _, _ in told} <= {"compose"}
+    assert all(0 <= done <= total for _, done, total in told)
+
+
+@every_composer
+def test_a_flood_of_candidates_is_stood(composer: ComposerName, square_tiles: Tiles) -> None:
+    rng = np.random.default_rng(0)
+    pairs = np.sort(rng.integers(0, 60, (20_000, 2)), axis=1)
+    poses = rng.uniform((-3, -90, -90), (3, 90, 90), (len(pairs), 3)).tolist()
+    joins = [Alignment(i, j, SE2(*p), rng.uniform()) for (i, j), p in zip(pairs.tolist(), poses, strict=True) if i < j]
+    start = time.monotonic()
+    assert compose(graph_of(60, joins), square_tiles(60), composer, ComposeConfig()).components
+    assert time.monotonic() - start < 20.0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("min_score", 1.1, "compose.min-score must lie between 0 and 1"),
+        ("loop_share", -0.1, "compose.loop-share must lie between 0 and 1"),
+        ("loop_px", 0.0, "compose.loop-px must be positive"),
+        ("loop_deg", math.inf, "compose.loop-deg must be positive"),
+        ("max_merges", -1, "compose.max-merges must not be negative"),
+        ("glc_steps", -1, "compose.glc-steps must not be negative"),
+    ],
+)
+def test_options_out_of_range_are_refused(field: str, value: float, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        ComposeConfig(**{field: value})  # type: ignore[arg-type]
