@@ -51,18 +51,48 @@ def solve_puzzle(
         progress: told how far each stage is.
     """
     config = config or SolveConfig()
-    clock = _Clock()
+    clock = StageClock()
     deadline = None if time_limit is None else time.monotonic() + time_limit
+    bank, alignments = find_candidates(puzzle, config, clock, progress)
+    graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
+    assembly = assemble(
+        puzzle, bank, graph, config, clock, seed=seed, constraints=constraints, deadline=deadline, progress=progress
+    )
+    lost = (puzzle.fragments[k].name for k in range(len(puzzle)) if bank.first[k] == bank.first[k + 1])
+    warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
+    report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
+    return Solution(assembly, alignments, report)
+
+
+def find_candidates(
+    puzzle: Puzzle, config: SolveConfig, clock: StageClock | None = None, progress: Progress = no_progress
+) -> tuple[ShapeBank, tuple[Alignment, ...]]:
+    """The first half: pieces → contours → candidate joins."""
+    clock = clock or StageClock()
     with clock.stage("contours") as counts:
-        contours = trace_contours(puzzle, config.contours)
-        bank = build_bank(contours)
-        lost = [f.name for f, c in zip(puzzle.fragments, contours, strict=True) if c is None]
+        bank = build_bank(trace_contours(puzzle, config.contours))
         counts.update(pieces=len(puzzle), samples=len(bank.points))
     with clock.stage("match") as counts:
         alignments = propose_alignments(bank, config.matcher, config.match, progress)
         counts.update(candidates=len(alignments))
+    return bank, alignments
+
+
+def assemble(
+    puzzle: Puzzle,
+    bank: ShapeBank,
+    graph: MatchGraph,
+    config: SolveConfig,
+    clock: StageClock | None = None,
+    *,
+    seed: int = 0,
+    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    deadline: float | None = None,
+    progress: Progress = no_progress,
+) -> Assembly:
+    """The second half: scored candidates → composition → refinement → second round → confidence."""
+    clock = clock or StageClock()
     with clock.stage("compose") as counts:
-        graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
         assembly = _compose(graph, bank, config, constraints, seed, deadline, progress)
         counts.update(
             joins=len(assembly.edges), components=len(assembly.components),
@@ -73,16 +103,14 @@ def solve_puzzle(
         counts.update(dataclasses.asdict(stats))
     if config.matcher == "dense" and config.second_round.enabled:
         with clock.stage("second round") as counts:
-            assembly, found = second_round(puzzle, bank, graph, assembly, config.second_round, constraints)
+            assembly, found = second_round(
+                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints
+            )
             if found.groups_merged:
                 assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
             counts.update(dataclasses.asdict(found))
     assembly = leave_out_unsure(judge_assembly(assembly, graph), config.min_confidence)
-    if not constraints.pinned:
-        assembly = straighten_components(puzzle, assembly)
-    warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
-    report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
-    return Solution(assembly, alignments, report)
+    return assembly if constraints.pinned else straighten_components(puzzle, assembly)
 
 
 def _compose(
@@ -106,7 +134,7 @@ def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, progress: Progre
     return solve_puzzle(puzzle, config, progress=progress).assembly
 
 
-class _Clock:
+class StageClock:
     """Collects a `StageReport` for every stage."""
 
     def __init__(self) -> None:
@@ -114,6 +142,7 @@ class _Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[dict[str, int | float]]:
+        """Time what happens inside; the caller fills in the counts."""
         counts: dict[str, int | float] = {}
         start = time.perf_counter()
         yield counts

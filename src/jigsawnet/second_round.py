@@ -42,12 +42,10 @@ class SecondRoundConfig:
     """Candidates scored below this are not tried."""
     most_candidates: int = 2000
     """Candidates tried at most, best first."""
-    min_score: float = 0.5
-    """Joint score that a lay of two groups needs."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_candidate <= 1 or not 0 <= self.min_score <= 1 or self.most_candidates < 0:
-            raise ConfigError("second-round scores must lie between 0 and 1, and most-candidates must not be negative")
+        if not 0 <= self.min_candidate <= 1 or self.most_candidates < 0:
+            raise ConfigError("second-round.min-candidate must lie between 0 and 1, and most-candidates must not be negative.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +61,21 @@ def second_round(
     bank: ShapeBank,
     graph: MatchGraph,
     assembly: Assembly,
+    min_score: float,
     config: SecondRoundConfig,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
 ) -> tuple[Assembly, SecondRoundStats]:
-    """Merge groups on joint evidence, then name all joins that the poses imply."""
+    """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
     problem = prepare_problem(graph, bank, constraints)
     gap_px = _laid_gap(graph)
     groups = _groups_of(assembly)
     before = len(groups)
-    candidates = [e.alignment for e in problem.edges if e.score >= config.min_candidate]
-    _merge(groups, bank, candidates, gap_px, config, constraints)
+    candidates = [
+        e.alignment for e in problem.edges if e.score >= config.min_candidate and not groups.same(e.alignment.i, e.alignment.j)
+    ]
+    _merge(groups, bank, candidates[: config.most_candidates], gap_px, min_score, constraints)
     if len(groups) - len(constraints.aside) > 1:
-        _merge(groups, bank, _super_alignments(puzzle, groups, constraints.aside), gap_px, config, constraints)
+        _merge(groups, bank, _super_alignments(puzzle, groups, constraints.aside), gap_px, min_score, constraints)
     result = finish_assembly(problem, groups)
     named = {(e.alignment.i, e.alignment.j) for e in result.edges}
     implied = implied_joins(bank, dict(result.poses), result.components, gap_px)
@@ -101,19 +102,15 @@ def _merge(
     bank: ShapeBank,
     candidates: Iterable[Alignment],
     gap_px: float,
-    config: SecondRoundConfig,
+    min_score: float,
     constraints: Constraints,
 ) -> None:
     """Try lays of one group against another, best first; each merge changes what the rest are tried on."""
-    tried = 0
     for a in candidates:
         if groups.same(a.i, a.j) or constraints.aside & {a.i, a.j}:
             continue
-        tried += 1
-        if tried > config.most_candidates:
-            return
         move = groups.move_between(a)
-        if joint_score(bank, groups, a, move, gap_px) < config.min_score or _is_forbidden(groups, a, move, constraints, bank):
+        if joint_score(bank, groups, a, move, gap_px) < min_score or _is_forbidden(groups, a, move, constraints, bank):
             continue
         if not groups_intersect(bank, groups.placed(a.i), groups.placed(a.j, move)):
             groups.merge(a)

@@ -15,8 +15,8 @@ from jigsawnet.cli.console import Out, progress_bars, say
 class Bench:
     """Measure the stages on puzzles cut from a folder of photographs, and write JSON and a table."""
 
-    suite: Annotated[Literal["match"], tyro.conf.Positional]
-    """match: how many true neighbours each matcher finds, and how fast."""
+    suite: Annotated[Literal["match", "compose"], tyro.conf.Positional]
+    """match: how many true neighbours each matcher finds, and how fast; compose: what each composer makes of them."""
     photos: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")
@@ -28,13 +28,18 @@ class Bench:
 
     def run(self) -> int:
         """Run the suite and print its table."""
-        from jigsawnet.evaluation.bench_match import bench_match, match_cases  # noqa: PLC0415 - not needed by other commands
+        from jigsawnet.evaluation.bench_compose import bench_compose  # noqa: PLC0415 - not needed by other commands
+        from jigsawnet.evaluation.bench_match import bench_match, match_cases  # noqa: PLC0415
         from jigsawnet.evaluation.results import markdown_table  # noqa: PLC0415
 
-        cases = match_cases(tuple(range(self.seeds)), self.largest)
+        seeds = tuple(range(self.seeds))
         command = f"jigsawnet bench {self.suite} --photos {self.photos.name} --seeds {self.seeds} --largest {self.largest}"
         with progress_bars() as progress:
-            summary = bench_match(self.photos, self.out, cases, command, progress)
+            if self.suite == "match":
+                summary = bench_match(self.photos, self.out, match_cases(seeds, self.largest), command, progress)
+            else:
+                sizes = [n for n in (9, 36, 100, 400) if n <= self.largest]
+                summary = bench_compose(self.photos, self.out, sizes, seeds, command, progress)
         for line in markdown_table(summary).splitlines():
             say(line)
         return 0

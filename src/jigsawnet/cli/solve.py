@@ -11,7 +11,7 @@ import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.config import SolveConfig
-from jigsawnet.errors import InputError
+from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import write_edges, write_poses
@@ -39,6 +39,8 @@ class Solve:
     (assembly.json), all joins considered (alignments.json) and a record of the run (report.json)."""
     seed: int = 0
     """Number that all randomness comes from; the same seed gives the same result."""
+    time_limit: float | None = None
+    """Seconds after which composition ends with the best it has; reading and matching are not cut short."""
     authors_text: Flag = False
     """Also write pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors does."""
     json: Flag = False
@@ -47,6 +49,8 @@ class Solve:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        if self.time_limit is not None and not self.time_limit >= 0:
+            raise ConfigError("time-limit must be a number of seconds, 0 or more.")
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
@@ -55,7 +59,7 @@ class Solve:
         with staged_folder(self.out) as stage, progress_bars() as progress:
             with silent_decoders():
                 puzzle = load_puzzle(self.input[0], progress=progress)
-            solution = solve_puzzle(puzzle, self.config, seed=self.seed, progress=progress)
+            solution = solve_puzzle(puzzle, self.config, seed=self.seed, time_limit=self.time_limit, progress=progress)
             _write_solution(stage, puzzle, solution, self.authors_text)
         _say_solution(self.out, solution, self.json)
         return 0 if solution.assembly.complete else 1

@@ -56,15 +56,15 @@ def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float 
     if not len(puzzle) == assembly.n_fragments == truth.n_fragments:
         raise ValueError("puzzle, assembly and truth must have the same number of fragments")
     n = len(puzzle)
-    centroids = np.array([_centroid(fragment) for fragment in puzzle.fragments]).reshape(n, 2)
-    right = _right_joins(assembly, truth, centroids)
+    joins = zip(assembly.edges, right_joins(puzzle, assembly, truth), strict=True)
+    right = [(e.alignment.i, e.alignment.j) for e, good in joins if good]
     neighbors = true_neighbors(puzzle, truth, gap_px)
     return Metrics(
         n=n,
         placed=len(assembly.poses),
         components=len(assembly.components),
-        pcr=_count_hits(assembly, truth, centroids, PCR_LIMITS) / max(1, n),
-        pcr_tight=_count_hits(assembly, truth, centroids, PCR_TIGHT_LIMITS) / max(1, n),
+        pcr=len(right_pieces(puzzle, assembly, truth)) / max(1, n),
+        pcr_tight=len(right_pieces(puzzle, assembly, truth, PCR_TIGHT_LIMITS)) / max(1, n),
         acr_precision=len(right) / len(assembly.edges) if assembly.edges else None,
         acr_recall=len(neighbors.intersection(right)) / max(1, len(neighbors)),
         lcr=_largest_connected(n, right) / max(1, n),
@@ -105,16 +105,35 @@ def right_candidates(
     return right
 
 
-def _count_hits(assembly: Assembly, truth: Assembly, centroids: FloatArray, limits: Limits) -> int:
-    """Hits of the best anchor of each true picture, summed over the pictures."""
-    hits = 0
+def right_pieces(puzzle: Puzzle, assembly: Assembly, truth: Assembly, limits: Limits = PCR_LIMITS) -> frozenset[int]:
+    """Pieces in their true place: the hits of the best anchor of each true picture."""
+    centroids = _centroids(puzzle)
+    hits: set[int] = set()
     for picture in truth.components:
         groups = (sorted(set(picture).intersection(group)) for group in assembly.components)
-        hits += max((_best_anchor(assembly, truth, members, centroids, limits) for members in groups), default=0)
-    return hits
+        found = [_best_anchor(assembly, truth, members, centroids, limits) for members in groups]
+        best: list[int] = max(found, key=len) if found else []
+        hits.update(best)
+    return frozenset(hits)
 
 
-def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits) -> int:
+def right_joins(puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> list[bool]:
+    """Which of the selected joins are right; pieces of two pictures can not be joined rightly."""
+    centroids = _centroids(puzzle)
+    picture = {idx: k for k, members in enumerate(truth.components) for idx in members}
+    joins = [e.alignment for e in assembly.edges]
+    return [
+        picture.get(a.i, -1) == picture.get(a.j, -2)
+        and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), centroids[a.j], JOIN_LIMITS)
+        for a in joins
+    ]
+
+
+def _centroids(puzzle: Puzzle) -> FloatArray:
+    return np.array([_centroid(fragment) for fragment in puzzle.fragments]).reshape(len(puzzle), 2)
+
+
+def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits) -> list[int]:
     """The most pieces of ``members`` (one component, one picture) that are right when one of them is put on its true place.
 
     Planar points are complex numbers here: a pose is ``z -> exp(i theta) z + shift``.
@@ -122,14 +141,15 @@ def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centro
     angle, shift, place = _as_complex(assembly, members, centroids)
     true_angle, true_shift, true_place = _as_complex(truth, members, centroids)
     turn = true_angle - angle
-    best = 0
+    best: list[int] = []
     for start in range(0, len(members), _ANCHORS_PER_BLOCK):
         anchors = slice(start, start + _ANCHORS_PER_BLOCK)
         difference = turn[anchors, None] - turn[None]
         degrees = np.degrees(np.abs(np.angle(np.exp(1j * difference))))
         moved = np.exp(1j * turn[anchors, None]) * (place[None] - shift[anchors, None]) + true_shift[anchors, None]
         hits = (degrees < limits[0]) & (np.abs(moved - true_place[None]) < limits[1])
-        best = max(best, int(hits.sum(1).max()))
+        row = int(hits.sum(1).argmax())
+        best = max(best, [idx for idx, hit in zip(members, hits[row], strict=True) if hit], key=len)
     return best
 
 
@@ -141,18 +161,6 @@ def _as_complex(
     local = centroids[members].reshape(-1, 2) @ (1.0, 1.0j)
     shift = rows[:, 1] + 1j * rows[:, 2]
     return rows[:, 0], shift, np.exp(1j * rows[:, 0]) * local + shift
-
-
-def _right_joins(assembly: Assembly, truth: Assembly, centroids: FloatArray) -> list[tuple[int, int]]:
-    """Pairs of the selected joins that are right, once per join; pieces of two pictures can not be joined rightly."""
-    picture = {idx: k for k, members in enumerate(truth.components) for idx in members}
-    joins = [e.alignment for e in assembly.edges]
-    return [
-        (a.i, a.j)
-        for a in joins
-        if picture.get(a.i, -1) == picture.get(a.j, -2)
-        and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), centroids[a.j], JOIN_LIMITS)
-    ]
 
 
 def _true_join(truth: Assembly, i: int, j: int) -> SE2:

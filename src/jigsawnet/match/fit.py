@@ -16,7 +16,7 @@ from jigsawnet.types import Float32Array, FloatArray
 def seam_fit(features: Float32Array, step_px: float) -> FloatArray:
     """Score seams ``(C, len(FEATURES))``; a pose without any seam scores 0."""
     logit = seam_terms(features, step_px) @ np.array(WEIGHTS) + BIAS
-    return np.asarray(np.where(features[:, FEATURES.index("length")] > 0, 1.0 / (1.0 + np.exp(-np.clip(logit, -50, 50))), 0.0))
+    return np.asarray(np.where(features[:, FEATURES.index("length")] > 0, 1.0 / (1.0 + np.exp(-np.clip(logit, -20, 20))), 0.0))
 
 
 def seam_terms(features: Float32Array, step_px: float) -> FloatArray:
