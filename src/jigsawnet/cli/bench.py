@@ -15,14 +15,17 @@ from jigsawnet.cli.console import Out, progress_bars, say
 class Bench:
     """Measure the stages on puzzles cut from a folder of photographs, and write JSON and a table."""
 
-    suite: Annotated[Literal["match", "compose"], tyro.conf.Positional]
-    """match: how many true neighbours each matcher finds, and how fast; compose: what each composer makes of them."""
+    suite: Annotated[Literal["match", "compose", "solve"], tyro.conf.Positional]
+    """match: how many true neighbours each matcher finds, and how fast; compose: what each composer makes of them;
+    solve: the whole way, as shipped."""
     photos: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")
     """Folder for the results."""
     seeds: int = 3
     """Puzzles of each kind."""
+    authors: tuple[Path, ...] = ()
+    """For solve: also these folders of pieces, in the layout of the paper's authors."""
     largest: int = 1000
     """Leave out puzzles with more pieces than this."""
 
@@ -30,6 +33,7 @@ class Bench:
         """Run the suite and print its table."""
         from jigsawnet.evaluation.bench_compose import bench_compose  # noqa: PLC0415 - not needed by other commands
         from jigsawnet.evaluation.bench_match import bench_match, match_cases  # noqa: PLC0415
+        from jigsawnet.evaluation.bench_solve import Job, bench_solve, solve_jobs  # noqa: PLC0415
         from jigsawnet.evaluation.results import markdown_table  # noqa: PLC0415
 
         seeds = tuple(range(self.seeds))
@@ -37,6 +41,10 @@ class Bench:
         with progress_bars() as progress:
             if self.suite == "match":
                 summary = bench_match(self.photos, self.out, match_cases(seeds, self.largest), command, progress)
+            elif self.suite == "solve":
+                jobs = [Job(folder.name, folder) for folder in self.authors]
+                jobs += solve_jobs(self.photos, self.seeds, self.largest)
+                summary = bench_solve(jobs, self.out, command, progress)
             else:
                 sizes = [n for n in (9, 36, 100, 400) if n <= self.largest]
                 summary = bench_compose(self.photos, self.out, sizes, seeds, command, progress)

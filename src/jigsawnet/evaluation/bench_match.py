@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,7 +16,7 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import InputError
 from jigsawnet.evaluation.metrics import candidate_recall, right_candidates
 from jigsawnet.evaluation.pages import make_page
-from jigsawnet.evaluation.results import Row, mean_rows, write_results
+from jigsawnet.evaluation.results import Row, mean_rows, peak_mb, write_results
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.match import MatchConfig, MatcherName, propose_alignments
@@ -91,7 +90,7 @@ def run_case(case: Case, seed: int, picture: Path) -> dict[str, Any]:
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
     found = propose_alignments(bank, case.matcher, case.match)
     seconds = time.perf_counter() - start
-    peak_mb = _peak_mb()
+    memory = peak_mb()
     n, gap = len(puzzle), 2 * case.shred.erosion_px
     right = right_candidates(puzzle, found, truth, gap_px=BORDER_PX + gap)
     residuals = [a.seam.residual_px for a, good in zip(found, right, strict=True) if good and a.seam is not None]
@@ -110,15 +109,5 @@ def run_case(case: Case, seed: int, picture: Path) -> dict[str, Any]:
         "residual_px": round(float(np.median(residuals)) if residuals else 0.0, 3),
         "ms_per_pair": round(1000 * seconds / max(1, n * (n - 1) // 2), 3),
         "seconds": round(seconds, 3),
-        "peak_mb": peak_mb,
+        "peak_mb": memory,
     }
-
-
-def _peak_mb() -> float:
-    """Largest resident memory of this process so far."""
-    if sys.platform == "win32":
-        return float("nan")
-    import resource  # noqa: PLC0415 - not on Windows
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20, 1)

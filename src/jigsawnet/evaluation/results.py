@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,16 @@ def mean_rows(rows: Sequence[Row], by: Sequence[str], mean: Sequence[str], most:
         }
         for key, group in groups.items()
     ]
+
+
+def peak_mb() -> float:
+    """Largest resident memory of this process so far."""
+    if sys.platform == "win32":
+        return float("nan")
+    import resource  # noqa: PLC0415 - not on Windows
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20, 1)
 
 
 def _cell(value: object) -> str:
