@@ -2,7 +2,7 @@
 
 usage: python benchmarks/fit_confidence.py PHOTOS_DIR
 
-Every second puzzle trains, the rest checks the calibration of joins and of pieces. Takes about five minutes on two cores.
+Half of the puzzles train, the rest checks the calibration of joins and of pieces. Takes about five minutes on two cores.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from jigsawnet import confidence
+from jigsawnet.compose import ComposeConfig
 from jigsawnet.config import SolveConfig
 from jigsawnet.evaluation.detector import simulate_scores
 from jigsawnet.evaluation.metrics import right_candidates, right_joins, right_pieces
@@ -35,11 +36,13 @@ CASES = (
 )
 
 
-def solved(picture: np.ndarray, config: ShredConfig, seed: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+def solved(
+    pictures: list[np.ndarray], config: ShredConfig, seed: int
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Join features, which joins are right, which pieces are; once with the seam scores, once with a simulated detector's."""
     rng = np.random.default_rng(seed)
-    puzzle, truth = shred_images([picture], config, rng)
-    options = SolveConfig()
+    puzzle, truth = shred_images(pictures, config, rng)
+    options = SolveConfig(compose=ComposeConfig(min_score=0.02))  # low, so that there are wrong joins to learn from
     bank, alignments = find_candidates(puzzle, options)
     fits = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
     graphs: list[MatchGraph] = [fits]
@@ -90,14 +93,18 @@ def main() -> None:
     photos = sorted(parser.parse_args().photos.glob("*.jpg"))
     parts = []
     for k, config in enumerate(CASES):
-        rows = solved(read_image(photos[(11 * k + 3) % len(photos)])[..., :3], config, seed=1000 + k)
+        chosen = [
+            photos[(11 * k + 3 + 29 * m) % len(photos)] for m in range(1 + k % 2)
+        ]  # every second puzzle mixes two pictures
+        rows = solved([read_image(path)[..., :3] for path in chosen], config, seed=1000 + k)
         parts.append([np.concatenate([row[m] for row in rows]) for m in range(4)])
         print(
             f"{k + 1}/{len(CASES)} {config.pieces} pieces, {int((~parts[-1][1]).sum())} of {len(parts[-1][1])} joins wrong",
             flush=True,
         )
-    weights, bias = fit(*(np.concatenate([part[m] for part in parts[::2]]) for m in (0, 1)))
-    held = [np.concatenate([part[m] for part in parts[1::2]]) for m in range(4)]
+    train, check = [part for k, part in enumerate(parts) if k % 4 < 2], [part for k, part in enumerate(parts) if k % 4 >= 2]
+    weights, bias = fit(*(np.concatenate([part[m] for part in train]) for m in (0, 1)))
+    held = [np.concatenate([part[m] for part in check]) for m in range(4)]
     reliability(1 / (1 + np.exp(-(held[0] @ weights + bias))), held[1], "joins held out")
     reliability(held[2], held[3], "pieces, by the weights in force before")
     weights, bias = fit(*(np.concatenate([part[m] for part in parts]) for m in (0, 1)))

@@ -6,6 +6,7 @@ half level, so the two sides of one cut get the same curve whatever the staircas
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import cv2
@@ -37,15 +38,18 @@ class ContourConfig:
 
 def trace_contours(puzzle: Puzzle, config: ContourConfig) -> tuple[Contour | None, ...]:
     """Contours of all pieces with one common step; None for a piece too small to have one."""
-    rings = [level_ring(fragment.mask, config.smooth_px) for fragment in puzzle.fragments]
+    with ThreadPoolExecutor() as pool:
+        rings = list(pool.map(lambda fragment: level_ring(fragment.mask, config.smooth_px), puzzle.fragments))
     perimeters = [_lengths(ring).sum() for ring in rings if ring is not None]
     if not perimeters:
         return tuple(None for _ in rings)
     step = max(config.min_step_px, float(np.median(perimeters)) / config.samples)
-    return tuple(
-        None if ring is None else _contour(fragment, ring, step, config)
-        for fragment, ring in zip(puzzle.fragments, rings, strict=True)
-    )
+
+    def contour_of(fragment: Fragment, ring: FloatArray | None) -> Contour | None:
+        return None if ring is None else _contour(fragment, ring, step, config)
+
+    with ThreadPoolExecutor() as pool:
+        return tuple(pool.map(contour_of, puzzle.fragments, rings))
 
 
 def level_ring(mask: BoolArray, smooth_px: float) -> FloatArray | None:

@@ -101,7 +101,8 @@ def assemble(
     with clock.stage("refine") as counts:
         assembly, stats = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
         counts.update(dataclasses.asdict(stats))
-    if config.matcher == "dense" and config.second_round.enabled:
+    in_time = deadline is None or time.monotonic() < deadline
+    if config.matcher == "dense" and config.second_round.enabled and in_time:
         with clock.stage("second round") as counts:
             assembly, found = second_round(
                 puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints

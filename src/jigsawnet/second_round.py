@@ -20,16 +20,16 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.match import MatchConfig, propose_alignments
-from jigsawnet.match.fit import seam_fit
+from jigsawnet.match.fit import CutShape, cut_shape, seam_fit
 from jigsawnet.match.select import to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out
-from jigsawnet.types import Alignment, Assembly, Constraints, Edge, Float32Array, Fragment, MatchGraph, Puzzle
+from jigsawnet.types import Alignment, Assembly, Constraints, Edge, Float32Array, FloatArray, Fragment, MatchGraph, Puzzle
 
-_SUMS = ("length", "tight_length", "gap", "overlap_length", "share")
-_LARGEST = ("overlap_depth", "flatness")
+_AGREEING = 0.3
+"""Mean score along the border where groups meet, below which a lay is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,51 @@ class SecondRoundStats:
     joins_added: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Lay:
+    """How pieces are judged as they lie: all borders that meet, at the puzzle's gap, against the shape of its cuts."""
+
+    bank: ShapeBank
+    gap_px: float
+    cuts: CutShape
+
+    def joint_score(self, groups: Groups, alignment: Alignment, move: SE2) -> float:
+        """What all borders that meet when j's group is moved to i's say together.
+
+        Seams that speak for the lay add up as independent witnesses; it counts for nothing when, along most of the length
+        where borders meet, they do not speak for it.
+        """
+        fixed = {idx: groups.pose(idx) for idx in groups.members(alignment.i)}
+        moving = {idx: move @ groups.pose(idx) for idx in groups.members(alignment.j)}
+        middle = {idx: pose @ self.bank.center[idx].astype(np.float64) for idx, pose in (fixed | moving).items()}
+        poses, relative = fixed | moving, []
+        for i in fixed:
+            for j in moving:
+                reach = self.bank.radius[i] + self.bank.radius[j] + self.gap_px
+                if np.linalg.norm(middle[i] - middle[j]) < reach:
+                    a, b = min(i, j), max(i, j)
+                    relative.append((a, b, poses[a].inverse() @ poses[b]))
+        if not relative:
+            return 0.0
+        alignments, features = self.measure(relative)
+        fit = np.array([a.fit for a in alignments])
+        length = features[:, FEATURES.index("length")].astype(np.float64) + 1e-9
+        agreeing = float(fit @ length / length.sum())
+        return 1.0 - float(np.prod(1.0 - fit)) if agreeing >= _AGREEING else agreeing
+
+    def measure(self, relative: Sequence[tuple[int, int, SE2]]) -> tuple[list[Alignment], Float32Array]:
+        """Seams of pieces as they lie, without moving them."""
+        i, j = (np.array([r[k] for r in relative], dtype=np.int32) for k in (0, 1))
+        rough = np.array([(p.theta, p.x, p.y) for _, _, p in relative], dtype=np.float32)
+        pose, features = verify(self.bank, i, j, rough, VerifyConfig(radii_px=()), self.gap_px)
+        fit, rows = self._fit(features), range(len(relative))
+        return [to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k], self.gap_px) for k in rows], features
+
+    def _fit(self, features: Float32Array) -> FloatArray:
+        length, flatness = features[:, FEATURES.index("length")], features[:, FEATURES.index("flatness")]
+        return self.cuts.lower_straight(seam_fit(features, self.bank.step_px), flatness, length)
+
+
 def second_round(
     puzzle: Puzzle,
     bank: ShapeBank,
@@ -67,28 +112,33 @@ def second_round(
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
     problem = prepare_problem(graph, bank, constraints)
-    gap_px = _laid_gap(graph)
+    lay = _Lay(bank, _laid_gap(graph), _cut_shape(graph, bank.step_px))
     groups = _groups_of(assembly)
     before = len(groups)
     candidates = [
         e.alignment for e in problem.edges if e.score >= config.min_candidate and not groups.same(e.alignment.i, e.alignment.j)
     ]
-    _merge(groups, bank, candidates[: config.most_candidates], gap_px, min_score, constraints)
-    if len(groups) - len(constraints.aside) > 1:
-        _merge(groups, bank, _super_alignments(puzzle, groups, constraints.aside), gap_px, min_score, constraints)
+    _merge(groups, lay, candidates[: config.most_candidates], min_score, constraints)
+    if len(groups) - len(constraints.aside) > 1 and any(len(group) > 1 for group in groups.all()):
+        _merge(groups, lay, _super_alignments(puzzle, groups, constraints.aside), min_score, constraints)
     result = finish_assembly(problem, groups)
     named = {(e.alignment.i, e.alignment.j) for e in result.edges}
-    implied = implied_joins(bank, dict(result.poses), result.components, gap_px)
-    added = tuple(e for e in implied if (e.alignment.i, e.alignment.j) not in named)
+    implied = implied_joins(lay, dict(result.poses), result.components)
+    added = tuple(
+        e
+        for e in implied
+        if (e.alignment.i, e.alignment.j) not in named
+        and not any(is_near(e.alignment, join, bank) for join in constraints.forbidden)
+    )
     return replace(result, edges=result.edges + added), SecondRoundStats(before - len(groups), len(added))
 
 
-def implied_joins(bank: ShapeBank, poses: dict[int, SE2], components: Sequence[tuple[int, ...]], gap_px: float) -> list[Edge]:
+def implied_joins(lay: _Lay, poses: dict[int, SE2], components: Sequence[tuple[int, ...]]) -> list[Edge]:
     """A join for every two pieces of a component whose borders run together as they lie; its score is that of the seam."""
-    pairs = [pair for component in components for pair in _near_pairs(bank, component, poses)]
+    pairs = [pair for component in components for pair in _near_pairs(lay.bank, component, poses)]
     if not pairs:
         return []
-    alignments, features = _measure(bank, [(i, j, poses[i].inverse() @ poses[j]) for i, j in pairs], gap_px)
+    alignments, features = lay.measure([(i, j, poses[i].inverse() @ poses[j]) for i, j in pairs])
     met = features[:, FEATURES.index("share")] >= _IMPLIED_SHARE
     return [Edge(a, a.fit) for a, good in zip(alignments, met, strict=True) if good]
 
@@ -97,22 +147,15 @@ _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
 
 
-def _merge(
-    groups: Groups,
-    bank: ShapeBank,
-    candidates: Iterable[Alignment],
-    gap_px: float,
-    min_score: float,
-    constraints: Constraints,
-) -> None:
+def _merge(groups: Groups, lay: _Lay, candidates: Iterable[Alignment], min_score: float, constraints: Constraints) -> None:
     """Try lays of one group against another, best first; each merge changes what the rest are tried on."""
     for a in candidates:
         if groups.same(a.i, a.j) or constraints.aside & {a.i, a.j}:
             continue
         move = groups.move_between(a)
-        if joint_score(bank, groups, a, move, gap_px) < min_score or _is_forbidden(groups, a, move, constraints, bank):
+        if lay.joint_score(groups, a, move) < min_score or _is_forbidden(groups, a, move, constraints, lay.bank):
             continue
-        if not groups_intersect(bank, groups.placed(a.i), groups.placed(a.j, move)):
+        if not groups_intersect(lay.bank, groups.placed(a.i), groups.placed(a.j, move)):
             groups.merge(a)
 
 
@@ -125,46 +168,6 @@ def _is_forbidden(groups: Groups, a: Alignment, move: SE2, constraints: Constrai
             if is_near(Alignment(join.i, join.j, i.inverse() @ j, 0.0), join, bank):
                 return True
     return False
-
-
-def joint_score(bank: ShapeBank, groups: Groups, alignment: Alignment, move: SE2, gap_px: float) -> float:
-    """The score of all borders that meet when j's group is moved to i's, taken as one seam."""
-    fixed = {idx: groups.pose(idx) for idx in groups.members(alignment.i)}
-    moving = {idx: move @ groups.pose(idx) for idx in groups.members(alignment.j)}
-    relative = []
-    for i, pose_i in fixed.items():
-        middle = pose_i @ bank.center[i].astype(np.float64)
-        for j, pose_j in moving.items():
-            distance = float(np.linalg.norm(middle - pose_j @ bank.center[j].astype(np.float64)))
-            if distance < bank.radius[i] + bank.radius[j] + gap_px:
-                a, b = min(i, j), max(i, j)
-                pose_a, pose_b = (pose_i, pose_j) if a == i else (pose_j, pose_i)
-                relative.append((a, b, pose_a.inverse() @ pose_b))
-    if not relative:
-        return 0.0
-    _, features = _measure(bank, relative, gap_px)
-    return float(seam_fit(_as_one_seam(features)[None], bank.step_px)[0])
-
-
-def _as_one_seam(features: Float32Array) -> Float32Array:
-    """Add up lengths, take the worst overlap, and average the rest by length."""
-    weight = features[:, FEATURES.index("length")] + 1e-6
-    row = (features * weight[:, None]).sum(0) / weight.sum()
-    for name in _SUMS:
-        row[FEATURES.index(name)] = features[:, FEATURES.index(name)].sum()
-    for name in _LARGEST:
-        row[FEATURES.index(name)] = features[:, FEATURES.index(name)].max()
-    return np.asarray(row, dtype=np.float32)
-
-
-def _measure(bank: ShapeBank, relative: Sequence[tuple[int, int, SE2]], gap_px: float) -> tuple[list[Alignment], Float32Array]:
-    """Seams of pieces as they lie, without moving them."""
-    i, j = (np.array([r[k] for r in relative], dtype=np.int32) for k in (0, 1))
-    rough = np.array([(p.theta, p.x, p.y) for _, _, p in relative], dtype=np.float32)
-    pose, features = verify(bank, i, j, rough, VerifyConfig(radii_px=()), gap_px)
-    fit = seam_fit(features, bank.step_px)
-    rows = range(len(relative))
-    return [to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k], gap_px) for k in rows], features
 
 
 def _near_pairs(bank: ShapeBank, component: Sequence[int], poses: dict[int, SE2]) -> list[tuple[int, int]]:
@@ -202,6 +205,15 @@ def _groups_of(assembly: Assembly) -> Groups:
         for idx in component[1:]:
             groups.merge(Alignment(first, idx, assembly.poses[first].inverse() @ assembly.poses[idx], 1.0))
     return groups
+
+
+def _cut_shape(graph: MatchGraph, step_px: float) -> CutShape:
+    rows = [(e.alignment.i, e.alignment.j, e.alignment.fit, e.alignment.seam) for e in graph.edges if e.alignment.seam]
+    i, j = (np.array([row[k] for row in rows], dtype=np.int32) for k in (0, 1))
+    fit = np.array([row[2] for row in rows], dtype=np.float64)
+    flatness = np.array([row[3].flatness_px for row in rows], dtype=np.float64)
+    length = np.array([row[3].length_px for row in rows], dtype=np.float64)
+    return cut_shape(i, j, fit, flatness, length, step_px)
 
 
 def _laid_gap(graph: MatchGraph) -> float:

@@ -112,6 +112,8 @@ class Seam:
     """Deepest penetration of one piece into the other."""
     color_step: float
     """Mean Lab distance across the seam."""
+    flatness_px: float = 0.0
+    """How far the seam departs from a straight line: the spread of its points across their main direction."""
     distance_px: float = 0.0
     """How far apart the two borders are laid, for pieces that have lost paper along the cuts."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.match.blocks import map_blocks
-from jigsawnet.match.fit import seam_fit
+from jigsawnet.match.fit import cut_shape, seam_fit
 from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.match.seeds import find_seeds
 from jigsawnet.match.select import select_candidates, to_alignment
@@ -65,6 +65,8 @@ def propose_dense(
     if gap_px:
         pose, features = lay_apart(bank, i, j, pose, config.verify, gap_px)
         fit = seam_fit(features, bank.step_px)
+    length, flatness = features[:, FEATURES.index("length")], features[:, FEATURES.index("flatness")]
+    fit = cut_shape(i, j, fit, flatness, length, bank.step_px).lower_straight(fit, flatness, length)
     keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
     return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k], gap_px) for k in keep)
 

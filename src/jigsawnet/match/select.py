@@ -32,7 +32,15 @@ def select_candidates(
 def to_alignment(i: int, j: int, pose: Float32Array, fit: float, features: Float32Array, distance_px: float = 0.0) -> Alignment:
     """One row of the tables as an `Alignment` with its `Seam`."""
     value = dict(zip(FEATURES, features.tolist(), strict=True))
-    seam = Seam(value["length"], value["residual"], value["gap"], value["overlap_depth"], value["color_step"], distance_px)
+    seam = Seam(
+        length_px=value["length"],
+        residual_px=value["residual"],
+        gap_px=value["gap"],
+        overlap_px=value["overlap_depth"],
+        color_step=value["color_step"],
+        flatness_px=value["flatness"],
+        distance_px=distance_px,
+    )
     return Alignment(i, j, SE2(wrap_angle(float(pose[0])), float(pose[1]), float(pose[2])), fit, seam)
 
 
