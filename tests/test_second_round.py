@@ -19,12 +19,14 @@ from jigsawnet.graph import build_graph
 from jigsawnet.match import MatchConfig, propose_alignments
 from jigsawnet.pipeline import solve_puzzle
 from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.second_round import SecondRoundConfig, SecondRoundStats, implied_joins, second_round
+from jigsawnet.second_round import SecondRoundConfig, SecondRoundStats, second_round
 from jigsawnet.types import Alignment, Assembly, Constraints, Edge, MatchGraph, Puzzle, sort_components
 
 Nine = tuple[Puzzle, ShapeBank, MatchGraph, Assembly]
 CONFIG = SecondRoundConfig()
 MIN_SCORE = 0.5
+NEVER = 1.01
+"""A score that no lay can reach."""
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,7 @@ def test_no_more_candidates_are_tried_than_allowed(nine: Nine, monkeypatch: pyte
 
 def test_nothing_is_merged_on_less_evidence_than_asked(nine: Nine) -> None:
     puzzle, bank, graph, truth = nine
-    found, stats = second_round(puzzle, bank, graph, without(truth, 4), 1.01, CONFIG)
+    found, stats = second_round(puzzle, bank, graph, without(truth, 4), NEVER, CONFIG)
     assert stats.groups_merged == 0
     assert found.unplaced == (4,)
 
@@ -119,7 +121,7 @@ def test_what_is_whole_stays_as_it_is(nine: Nine) -> None:
 
 def test_every_pair_that_touches_is_named_once_and_no_other(nine: Nine) -> None:
     puzzle, bank, _, truth = nine
-    joins = implied_joins(bank, dict(truth.poses), truth.components, gap_px=0.0)
+    joins = second_round(puzzle, bank, MatchGraph(9, ()), truth, MIN_SCORE, CONFIG)[0].edges
     pairs = [(e.alignment.i, e.alignment.j) for e in joins]
     assert len(set(pairs)) == len(pairs)
     assert set(pairs) >= true_neighbors(puzzle, truth, gap_px=2.5)
@@ -131,12 +133,12 @@ def test_every_pair_that_touches_is_named_once_and_no_other(nine: Nine) -> None:
 
 
 def test_joins_are_implied_within_a_component_only(nine: Nine) -> None:
-    _, bank, _, truth = nine
-    groups = ((0, 1, 2, 3), (4, 5, 6, 7, 8))
-    joins = implied_joins(bank, dict(truth.poses), groups, gap_px=0.0)
+    puzzle, bank, _, truth = nine
+    start = true_groups(truth, (0, 1, 2, 3), (4, 5, 6, 7, 8))
+    joins = second_round(puzzle, bank, MatchGraph(9, ()), start, NEVER, CONFIG)[0].edges
     assert joins
-    assert all(any({e.alignment.i, e.alignment.j} <= set(group) for group in groups) for e in joins)
-    assert implied_joins(bank, dict(truth.poses), [(k,) for k in range(9)], gap_px=0.0) == []
+    assert all(any({e.alignment.i, e.alignment.j} <= set(group) for group in start.components) for e in joins)
+    assert second_round(puzzle, bank, MatchGraph(9, ()), Assembly(9, {}, ()), NEVER, CONFIG)[0].edges == ()
 
 
 def test_added_joins_are_counted(nine: Nine) -> None:

@@ -8,34 +8,42 @@ ones included, so that of the joins called 80 % sure about 80 % are right.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from jigsawnet.confidence_weights import BIAS, WEIGHTS
-from jigsawnet.types import Assembly, Edge, FloatArray, MatchGraph, sort_components
+from jigsawnet.types import Assembly, Constraints, Edge, FloatArray, MatchGraph, sort_components
 
 _FARTHEST = 9.0
 _MOST_LOOPS = 3
+_NOTHING_DECIDED = Constraints()
 
 
-def judge_assembly(assembly: Assembly, graph: MatchGraph) -> Assembly:
-    """Replace the scores of joins and the confidences of pieces by calibrated probabilities."""
+def judge_assembly(assembly: Assembly, graph: MatchGraph, constraints: Constraints = _NOTHING_DECIDED) -> Assembly:
+    """Replace scores of joins and confidences of pieces by calibrated probabilities; what a person decided is certain."""
     logit = join_features(assembly, graph) @ np.array(WEIGHTS) + BIAS
     sure = 1.0 / (1.0 + np.exp(-np.clip(logit, -30, 30)))
-    edges = tuple(Edge(e.alignment, float(p)) for e, p in zip(assembly.edges, sure, strict=True))
-    doubt = dict.fromkeys(assembly.poses, 1.0)
+    decided = {(a.i, a.j) for a in constraints.joins}
+    edges = tuple(
+        Edge(e.alignment, 1.0 if (e.alignment.i, e.alignment.j) in decided else float(p))
+        for e, p in zip(assembly.edges, sure, strict=True)
+    )
+    doubt = {idx: 0.0 if idx in constraints.pinned else 1.0 for idx in assembly.poses}
     for edge in edges:
         for idx in (edge.alignment.i, edge.alignment.j):
             doubt[idx] *= 1.0 - edge.score
     return replace(assembly, edges=edges, confidence={idx: 1.0 - value for idx, value in doubt.items()})
 
 
-def leave_out_unsure(assembly: Assembly, min_confidence: float) -> Assembly:
+def leave_out_unsure(assembly: Assembly, min_confidence: float, pinned: Collection[int] = ()) -> Assembly:
     """Leave pieces placed with less confidence than wanted unplaced; what they alone connected falls apart."""
+    if min_confidence <= 0:
+        return assembly
     sure = {idx for idx in assembly.poses if assembly.confidence.get(idx, 0.0) >= min_confidence}
     edges = tuple(e for e in assembly.edges if e.alignment.i in sure and e.alignment.j in sure)
-    components = sort_components(group for group in _connected(sure, edges) if len(group) > 1)
+    components = sort_components(group for group in _connected(sure, edges) if len(group) > 1 or group & set(pinned))
     kept = {idx for component in components for idx in component}
     return replace(
         assembly,

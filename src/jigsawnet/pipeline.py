@@ -110,7 +110,7 @@ def assemble(
             if found.groups_merged:
                 assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
             counts.update(dataclasses.asdict(found))
-    assembly = leave_out_unsure(judge_assembly(assembly, graph), config.min_confidence)
+    assembly = leave_out_unsure(judge_assembly(assembly, graph, constraints), config.min_confidence, constraints.pinned)
     return assembly if constraints.pinned else straighten_components(puzzle, assembly)
 
 

@@ -233,7 +233,7 @@ class Constraints:
     joins: tuple[Alignment, ...] = ()
     """Joins that hold."""
     forbidden: tuple[Alignment, ...] = ()
-    """Joins that do not: candidates of the same pair and nearly the same pose are out."""
+    """Joins that do not hold: candidates of the pair with nearly this pose are out; other joins may still imply it."""
     pinned: Mapping[int, SE2] = field(default_factory=dict)
     """Pieces fixed in place, ``world_from_fragment`` in one common frame."""
     aside: frozenset[int] = frozenset()

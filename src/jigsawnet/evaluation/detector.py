@@ -18,6 +18,8 @@ def simulate_scores(right: Sequence[bool], precision: float, recall: float, rng:
     Right and wrong ones are normal on the logit scale, with unit spread, shifted so that ``recall`` of the right ones and just
     so many of the wrong ones lie above 0.5 that ``precision`` of all above 0.5 are right, in expectation.
     """
+    if not (0 < precision <= 1 and 0 < recall < 1):
+        raise ValueError("precision must lie in (0, 1] and recall in (0, 1)")
     good = np.asarray(right, dtype=bool)
     n_right, n_wrong = int(good.sum()), int((~good).sum())
     passing = min(0.49, recall * n_right * (1 - precision) / precision / max(1, n_wrong))

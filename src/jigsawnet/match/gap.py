@@ -47,7 +47,7 @@ def lay_apart(
     bank: ShapeBank, i: Int32Array, j: Int32Array, pose: Float32Array, config: VerifyConfig, gap_px: float
 ) -> tuple[Float32Array, Float32Array]:
     """Move pieces that lie edge to edge apart until their borders are ``gap_px`` from each other: poses and features."""
-    steps = int(np.ceil(gap_px / _LARGEST_STEP_PX))
+    steps = max(1, int(np.ceil(gap_px / _LARGEST_STEP_PX)))
     for k in range(steps):
         pose, features = verify(bank, i, j, pose, config, gap_px * (k + 1) / steps)
     return pose, features
