@@ -20,7 +20,7 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate
 from jigsawnet.graph import build_graph
 from jigsawnet.io.assembly_json import assembly_to_json
-from jigsawnet.io.authors import read_alignments, read_ground_truth
+from jigsawnet.io.authors import read_alignments, read_ground_truth, read_stitch_lines
 from jigsawnet.io.images import write_png
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.loading import load_puzzle
@@ -212,3 +212,19 @@ def test_the_authors_own_candidates_compose_too() -> None:
     assert metrics.pcr >= 8 / 9
     assert metrics.acr_precision is not None
     assert metrics.acr_precision >= 0.9
+
+
+@needs_mit
+def test_candidates_are_exchanged_with_the_authors_program(tmp_path: Path) -> None:
+    """Their alignments.txt goes in and is solved; what we write reads back as it was."""
+    out = tmp_path / "out"
+    assert main_code(["solve", str(MIT), "-o", str(out), "--alignments", str(MIT / "alignments.txt"), "--authors-text"]) == 0
+    written = read_alignments(out / "alignments.txt", 9)
+    given = read_alignments(MIT / "alignments.txt", 9)
+    assert len(written) == len(given) == 66
+    for ours, theirs in zip(written, given, strict=True):
+        assert (ours.i, ours.j) == (theirs.i, theirs.j)
+        angle, distance = ours.i_from_j.distance(theirs.i_from_j)
+        assert angle < 1e-4
+        assert distance < 1e-2
+    assert all(len(line) for line in read_stitch_lines(out / "alignments.txt", 9)[:12])

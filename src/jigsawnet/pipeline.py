@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -37,6 +37,7 @@ def solve_puzzle(
     *,
     seed: int = 0,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    candidates: Sequence[Alignment] | None = None,
     time_limit: float | None = None,
     progress: Progress = no_progress,
 ) -> Solution:
@@ -47,13 +48,18 @@ def solve_puzzle(
         config: options of the stages; None takes the defaults.
         seed: recorded, and the only source of randomness for stages that use any.
         constraints: what a person has decided.
+        candidates: joins to choose from, found by another program; None finds them here. Their fits only rank them.
         time_limit: seconds after which composition ends with the best it has.
         progress: told how far each stage is.
     """
     config = config or SolveConfig()
     clock = StageClock()
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    bank, alignments = find_candidates(puzzle, config, clock, progress)
+    if candidates is None:
+        bank, alignments = find_candidates(puzzle, config, clock, progress)
+    else:
+        bank, alignments = trace_bank(puzzle, config, clock), _ranked(candidates)
+        config = dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
     graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
     assembly = assemble(
         puzzle, bank, graph, config, clock, seed=seed, constraints=constraints, deadline=deadline, progress=progress
@@ -69,13 +75,25 @@ def find_candidates(
 ) -> tuple[ShapeBank, tuple[Alignment, ...]]:
     """The first half: pieces → contours → candidate joins."""
     clock = clock or StageClock()
-    with clock.stage("contours") as counts:
-        bank = build_bank(trace_contours(puzzle, config.contours))
-        counts.update(pieces=len(puzzle), samples=len(bank.points))
+    bank = trace_bank(puzzle, config, clock)
     with clock.stage("match") as counts:
         alignments = propose_alignments(bank, config.matcher, config.match, progress)
         counts.update(candidates=len(alignments))
     return bank, alignments
+
+
+def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock) -> ShapeBank:
+    """Pieces → contours, laid out for the compiled loops."""
+    with clock.stage("contours") as counts:
+        bank = build_bank(trace_contours(puzzle, config.contours))
+        counts.update(pieces=len(puzzle), samples=len(bank.points))
+    return bank
+
+
+def _ranked(candidates: Sequence[Alignment]) -> tuple[Alignment, ...]:
+    """Candidates of another program with their fits divided by the largest."""
+    largest = max((a.fit for a in candidates), default=0.0)
+    return tuple(dataclasses.replace(a, fit=max(0.0, a.fit / largest) if largest > 0 else 0.0) for a in candidates)
 
 
 def assemble(

@@ -11,15 +11,18 @@ import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.config import SolveConfig
+from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
 from jigsawnet.io.assembly_json import write_assembly
-from jigsawnet.io.authors import write_edges, write_poses
+from jigsawnet.io.authors import read_alignments, write_alignments, write_edges, write_poses
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
 from jigsawnet.io.images import silent_decoders, write_png
 from jigsawnet.io.report_json import write_report
 from jigsawnet.loading import load_puzzle
+from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.pipeline import Solution, solve_puzzle
+from jigsawnet.raster import build_bank
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.types import Puzzle
@@ -41,8 +44,11 @@ class Solve:
     """Number that all randomness comes from; the same seed gives the same result."""
     time_limit: float | None = None
     """Seconds after which composition ends with the best it has; reading and matching are not cut short."""
+    alignments: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Take candidate joins from this alignments.txt of the paper's authors instead of looking for them."""
     authors_text: Flag = False
-    """Also write pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors does."""
+    """Also write alignments.txt, pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors
+    does."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
     config: Annotated[SolveConfig, tyro.conf.arg(name="")] = field(default_factory=SolveConfig)
@@ -59,7 +65,10 @@ class Solve:
         with staged_folder(self.out) as stage, progress_bars() as progress:
             with silent_decoders():
                 puzzle = load_puzzle(self.input[0], progress=progress)
-            solution = solve_puzzle(puzzle, self.config, seed=self.seed, time_limit=self.time_limit, progress=progress)
+            given = None if self.alignments is None else read_alignments(self.alignments, len(puzzle))
+            solution = solve_puzzle(
+                puzzle, self.config, seed=self.seed, candidates=given, time_limit=self.time_limit, progress=progress
+            )
             _write_solution(stage, puzzle, solution, self.authors_text)
         _say_solution(self.out, solution, self.json)
         return 0 if solution.assembly.complete else 1
@@ -73,6 +82,8 @@ def _write_solution(folder: Path, puzzle: Puzzle, solution: Solution, authors_te
     write_report(folder / "report.json", solution.report)
     write_candidates(folder / CANDIDATES_FILE, solution.alignments, puzzle.names())
     if authors_text:
+        lines = stitch_lines(build_bank(trace_contours(puzzle, ContourConfig())), solution.alignments)
+        write_alignments(folder / "alignments.txt", solution.alignments, len(puzzle), lines)
         write_edges(folder / "selected_transformation.txt", assembly.edges)
         for k in range(len(assembly.components)):
             write_poses(folder / f"pose_result_{k}.txt", assembly, k)
