@@ -1,4 +1,4 @@
 """Coefficients of join confidence, written by ``benchmarks/fit_confidence.py``; do not edit by hand."""
 
-BIAS = 4.2109
-WEIGHTS = (0.0125254, 0.350356, -1.90495, 0.288542)
+BIAS = 3.78611
+WEIGHTS = (0.298348, -0.159841, -2.79723, 0.275298)
