@@ -71,8 +71,8 @@ def test_every_option_named_in_the_text_exists(paper: Path, options_of: OptionsO
     assert named <= known
 
 
-def test_the_readme_shows_all_three_sub_commands() -> None:
-    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval"}
+def test_the_readme_shows_every_sub_command() -> None:
+    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench"}
 
 
 @by_name
