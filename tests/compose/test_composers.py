@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.compose import ComposeConfig, ComposerName, compose
+from jigsawnet.compose.groups import pose_rows
 from jigsawnet.compose.intersection import groups_intersect
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
@@ -264,3 +265,18 @@ def test_a_flood_of_candidates_is_stood(composer: ComposerName, square_tiles: Ti
 def test_options_out_of_range_are_refused(field: str, value: float, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         ComposeConfig(**{field: value})  # type: ignore[arg-type]
+
+
+def test_a_hundred_thousand_joins_are_handled(square_tiles: Tiles) -> None:
+    """Made at random, nearly all of them false: nothing breaks, and no two placed pieces lie on each other."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 99, 100_000)
+    pairs = np.column_stack([first, rng.integers(first + 1, 100)])
+    poses = np.column_stack([rng.uniform(-3, 3, 100_000), rng.uniform(-90, 90, (100_000, 2))])
+    joins = [Alignment(int(i), int(j), SE2(*map(float, p)), 0.6) for (i, j), p in zip(pairs, poses, strict=True)]
+    graph, bank = build_graph(100, joins, rng.uniform(0, 1, 100_000).tolist()), square_tiles(100)
+    assembly = compose(graph, bank, "hlm", ComposeConfig(), deadline=time.monotonic() + 3.0)
+    assert assembly.n_fragments == 100
+    for component in assembly.components:
+        rows = pose_rows((idx, assembly.poses[idx]) for idx in component)
+        assert not any(groups_intersect(bank, rows[k : k + 1], rows[k + 1 :]) for k in range(len(rows) - 1))
