@@ -115,7 +115,7 @@ def _smooth_lab(fragment: Fragment) -> Float32Array:
     """The picture in CIE Lab, slightly smoothed, nothing from outside the mask mixed in."""
     weight = fragment.mask.astype(np.float32)
     color = fragment.image.astype(np.float32) / 255.0 * weight[..., None]
-    total = np.maximum(cv2.GaussianBlur(weight, (0, 0), 1.0), 1e-3)
+    total = np.maximum(cv2.GaussianBlur(weight, (0, 0), 1.0), 1e-6)
     smooth = np.clip(cv2.GaussianBlur(color, (0, 0), 1.0) / total[..., None], 0.0, 1.0)
     return np.asarray(cv2.cvtColor(smooth.astype(np.float32), cv2.COLOR_RGB2LAB), dtype=np.float32)
 

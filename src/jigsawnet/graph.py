@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from jigsawnet.types import Alignment, Edge, MatchGraph
+from jigsawnet.types import Alignment, Edge, MatchGraph, best_first
 
 
 def build_graph(n_fragments: int, alignments: Sequence[Alignment], scores: Sequence[float]) -> MatchGraph:
@@ -14,9 +14,4 @@ def build_graph(n_fragments: int, alignments: Sequence[Alignment], scores: Seque
         Edge(alignment, min(1.0, max(0.0, score)) if math.isfinite(score) else 0.0)
         for alignment, score in zip(alignments, scores, strict=True)
     ]
-    return MatchGraph(n_fragments, tuple(sorted(edges, key=_best_first)))
-
-
-def _best_first(edge: Edge) -> tuple[float, int, int, float, float, float]:
-    a = edge.alignment
-    return (-edge.score, a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)
+    return MatchGraph(n_fragments, tuple(sorted(edges, key=best_first)))

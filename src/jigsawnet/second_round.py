@@ -26,7 +26,18 @@ from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out
-from jigsawnet.types import Alignment, Assembly, Constraints, Edge, Float32Array, FloatArray, Fragment, MatchGraph, Puzzle
+from jigsawnet.types import (
+    Alignment,
+    Assembly,
+    Constraints,
+    Edge,
+    Float32Array,
+    FloatArray,
+    Fragment,
+    MatchGraph,
+    Puzzle,
+    laid_gap,
+)
 
 _AGREEING = 0.3
 """Mean score along the border where groups meet, below which a lay is refused."""
@@ -112,7 +123,7 @@ def second_round(
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
     problem = prepare_problem(graph, bank, constraints)
-    lay = _Lay(bank, _laid_gap(graph), _cut_shape(graph, bank.step_px))
+    lay = _Lay(bank, laid_gap(graph.edges), _cut_shape(graph, bank.step_px))
     groups = _groups_of(assembly)
     before = len(groups)
     candidates = [
@@ -214,8 +225,3 @@ def _cut_shape(graph: MatchGraph, step_px: float) -> CutShape:
     flatness = np.array([row[3].flatness_px for row in rows], dtype=np.float64)
     length = np.array([row[3].length_px for row in rows], dtype=np.float64)
     return cut_shape(i, j, fit, flatness, length, step_px)
-
-
-def _laid_gap(graph: MatchGraph) -> float:
-    distances = [e.alignment.seam.distance_px for e in graph.edges if e.alignment.seam]
-    return float(np.median(distances)) if distances else 0.0

@@ -141,6 +141,18 @@ class Edge:
     score: float
 
 
+def best_first(edge: Edge) -> tuple[float, int, int, float, float, float]:
+    """Sorting key: highest score first, ties in a fixed order."""
+    a = edge.alignment
+    return (-edge.score, a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)
+
+
+def laid_gap(edges: Iterable[Edge]) -> float:
+    """The distance at which the matcher laid the borders of joins, in px; 0 where none was measured."""
+    distances = [edge.alignment.seam.distance_px for edge in edges if edge.alignment.seam]
+    return float(np.median(distances)) if distances else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class MatchGraph:
     """All scored candidates; several edges between one pair of pieces are normal."""

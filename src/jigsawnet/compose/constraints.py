@@ -14,7 +14,7 @@ from jigsawnet.compose.intersection import groups_intersect
 from jigsawnet.compose.problem import Problem
 from jigsawnet.errors import InputError
 from jigsawnet.raster import ShapeBank
-from jigsawnet.types import Alignment, Constraints, Edge, FloatArray, MatchGraph
+from jigsawnet.types import Alignment, Constraints, Edge, FloatArray, MatchGraph, best_first
 
 NEAR_DEG = 5.0
 NEAR_PX = 10.0
@@ -37,7 +37,7 @@ def prepare_problem(graph: MatchGraph, bank: ShapeBank, constraints: Constraints
     return Problem(
         n_fragments=graph.n_fragments,
         bank=bank,
-        edges=tuple(sorted([*fixed.values(), *edges], key=_best_first)),
+        edges=tuple(sorted([*fixed.values(), *edges], key=best_first)),
         fixed=tuple(fixed.values()),
         pinned=dict(constraints.pinned),
         groups=groups,
@@ -46,11 +46,6 @@ def prepare_problem(graph: MatchGraph, bank: ShapeBank, constraints: Constraints
 
 def _with_finite_score(edge: Edge) -> Edge:
     return edge if math.isfinite(edge.score) else Edge(edge.alignment, 0.0)
-
-
-def _best_first(edge: Edge) -> tuple[float, int, int, float, float, float]:
-    a = edge.alignment
-    return (-edge.score, a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)
 
 
 def _is_allowed(a: Alignment, constraints: Constraints, fixed: dict[Pair, Edge], bank: ShapeBank) -> bool:

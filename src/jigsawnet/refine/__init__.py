@@ -18,7 +18,7 @@ from jigsawnet.raster import ShapeBank
 from jigsawnet.refine.joins import Joins, make_joins
 from jigsawnet.refine.pose_graph import optimize_poses
 from jigsawnet.refine.seams import SeamStats, align_seams, measure_seams
-from jigsawnet.types import Alignment, Assembly, Edge, Progress, no_progress
+from jigsawnet.types import Alignment, Assembly, Edge, Progress, laid_gap, no_progress
 
 __all__ = ["RefineConfig", "RefineStats", "refine_poses"]
 
@@ -92,7 +92,7 @@ def refine_poses(
     edges: list[Edge] = list(assembly.edges)
     graphs: list[_GraphStats] = []
     seams: list[SeamStats] = []
-    gap, find_gap = _laid_gap(assembly), config.gap
+    gap, find_gap = laid_gap(assembly.edges), config.gap
     inlier_px = config.inlier_px * max(1.0, bank.step_px / 3.0)
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
@@ -147,12 +147,6 @@ def _fit_joins(
     dropped = set(refused) - doubtful
     kept = [e for k, e in enumerate(edges) if k not in dropped]
     return kept, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
-
-
-def _laid_gap(assembly: Assembly) -> float:
-    """The distance at which the matcher laid the borders of the joins."""
-    distances = [edge.alignment.seam.distance_px for edge in assembly.edges if edge.alignment.seam]
-    return float(np.median(distances)) if distances else 0.0
 
 
 def _ends(edge: Edge) -> tuple[int, int]:
