@@ -9,6 +9,7 @@ from jigsawnet.contours import ContourConfig
 from jigsawnet.errors import ConfigError
 from jigsawnet.match import MatchConfig, MatcherName
 from jigsawnet.refine import RefineConfig
+from jigsawnet.score import ScorerName
 from jigsawnet.second_round import SecondRoundConfig
 
 
@@ -18,6 +19,10 @@ class SolveConfig:
 
     matcher: MatcherName = "dense"
     """Who finds candidate joins. dense: ours; zhang: the JigsawNet paper's polygon matcher; tsamoura: border colours only."""
+    scorer: ScorerName | None = None
+    """Who says which candidates are right. fit: the matcher itself, from the measured seam; jigsawnet: the paper's boosted
+    network, which looks at the stitched pair; seam: our network, which looks along the seam; combined: seam and fit together,
+    as one calibrated probability. Left out, it is combined, and fit for the baseline matchers."""
     composer: ComposerName | None = None
     """Who puts pieces together. hlm and glc: the paper's two, by closed loops; best-first: best join first. Left out, it is
     hlm, and best-first for the baseline matchers."""
@@ -32,3 +37,8 @@ class SolveConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.min_confidence <= 1:
             raise ConfigError("min-confidence must lie between 0 and 1.")
+
+    @property
+    def chosen_scorer(self) -> ScorerName:
+        """The scorer asked for, or the default of the matcher."""
+        return self.scorer or "fit"

@@ -14,9 +14,11 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.contours import trace_contours
 from jigsawnet.graph import build_graph
 from jigsawnet.match import propose_alignments
+from jigsawnet.match.rate import rate_alignments
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.layout import straighten_components
+from jigsawnet.score import Ratings, ScorerName, score_alignments
 from jigsawnet.second_round import second_round
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
@@ -57,10 +59,15 @@ def solve_puzzle(
     deadline = None if time_limit is None else time.monotonic() + time_limit
     if candidates is None:
         bank, alignments = find_candidates(puzzle, config, clock, progress)
+        scorer = config.chosen_scorer
     else:
         bank, alignments = trace_bank(puzzle, config, clock), _ranked(candidates)
-        config = dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
-    graph = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
+        scorer = config.scorer or "fit"
+        if scorer == "fit":
+            config = dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
+    with clock.stage("score") as counts:
+        graph = build_graph(len(puzzle), alignments, score_candidates(puzzle, bank, alignments, scorer, progress))
+        counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
     assembly = assemble(
         puzzle, bank, graph, config, clock, seed=seed, constraints=constraints, deadline=deadline, progress=progress
     )
@@ -80,6 +87,14 @@ def find_candidates(
         alignments = propose_alignments(bank, config.matcher, config.match, progress)
         counts.update(candidates=len(alignments))
     return bank, alignments
+
+
+def score_candidates(
+    puzzle: Puzzle, bank: ShapeBank, alignments: Sequence[Alignment], scorer: ScorerName, progress: Progress = no_progress
+) -> list[float]:
+    """Candidates → how likely each is right."""
+    ratings = None if scorer == "fit" else Ratings(*rate_alignments(bank, alignments))
+    return [float(score) for score in score_alignments(puzzle, bank, alignments, scorer, ratings, progress)]
 
 
 def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock) -> ShapeBank:
@@ -141,9 +156,9 @@ def _compose(
     deadline: float | None,
     progress: Progress,
 ) -> Assembly:
-    """Baseline matchers score by rank, not by probability: they compose greedily, down to their last candidate."""
+    """The fits of baseline matchers are ranks, not probabilities: with these, compose greedily, down to the last candidate."""
     options, composer = config.compose, config.composer or "hlm"
-    if config.matcher != "dense":
+    if config.chosen_scorer == "fit" and config.matcher != "dense":
         options, composer = dataclasses.replace(options, min_score=0.0), config.composer or "best-first"
     return compose(graph, bank, composer, options, constraints=constraints, seed=seed, deadline=deadline, progress=progress)
 

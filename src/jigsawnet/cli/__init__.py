@@ -1,4 +1,4 @@
-"""The front door: ``jigsawnet solve | shred | eval | bench``."""
+"""The front door: ``jigsawnet solve | shred | eval | bench | train``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from jigsawnet.cli.console import say_error
 from jigsawnet.cli.evaluate import Eval
 from jigsawnet.cli.shred import Shred
 from jigsawnet.cli.solve import Solve
+from jigsawnet.cli.train import Train
 from jigsawnet.errors import JigsawNetError
 
 DESCRIPTION = """Put torn, shredded or cut pictures together again.
@@ -32,7 +33,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main_code(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; bad input becomes one sentence and 2."""
-    commands: dict[str, Callable[..., Any]] = {"solve": Solve, "shred": Shred, "eval": Eval, "bench": Bench}
+    commands: dict[str, Callable[..., Any]] = {"solve": Solve, "shred": Shred, "eval": Eval, "bench": Bench, "train": Train}
     try:
         command = tyro.extras.subcommand_cli_from_dict(commands, prog="jigsawnet", description=DESCRIPTION, args=arguments)
         return int(command.run())

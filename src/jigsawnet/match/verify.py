@@ -6,13 +6,14 @@ by one look-up; it counts only where the two inward normals oppose each other, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.raster import ShapeBank, look_up, njit
-from jigsawnet.types import Float32Array
+from jigsawnet.types import Alignment, Float32Array
 
 FEATURES = (
     "length", "tight_length", "residual", "gap", "overlap_depth", "overlap_length",
@@ -57,6 +58,18 @@ def verify(
     poses, features = pose.astype(np.float32), np.zeros((len(i), len(FEATURES)), np.float32)
     _verify_all(i, j, poses, features, np.float32(bank.step_px), np.float32(gap_px), radii, limits, *bank.arrays())
     return poses, features
+
+
+def measure_alignments(bank: ShapeBank, alignments: Sequence[Alignment]) -> Float32Array:
+    """The seams of candidates as they lie, each at its own distance: ``(C, len(FEATURES))``."""
+    features = np.zeros((len(alignments), len(FEATURES)), np.float32)
+    gap = np.array([a.seam.distance_px if a.seam else 0.0 for a in alignments])
+    for value in np.unique(gap):
+        rows = np.flatnonzero(gap == value).tolist()
+        i, j = (np.array([getattr(alignments[k], name) for k in rows], dtype=np.int32) for name in ("i", "j"))
+        pose = np.array([(p.theta, p.x, p.y) for p in (alignments[k].i_from_j for k in rows)], dtype=np.float32)
+        features[rows] = verify(bank, i, j, pose, VerifyConfig(radii_px=()), float(value))[1]
+    return features
 
 
 @njit

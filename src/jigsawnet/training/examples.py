@@ -1,0 +1,239 @@
+"""Training data: puzzles cut from photographs, their candidates as the detectors see them, labelled by the truth.
+
+Every puzzle is kept in a file of its own, so that an interrupted synthesis goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jigsawnet.config import SolveConfig
+from jigsawnet.errors import ConfigError, InputError, JigsawNetError, OutputError
+from jigsawnet.evaluation.metrics import right_candidates
+from jigsawnet.evaluation.pages import make_page
+from jigsawnet.io.images import read_image
+from jigsawnet.io.pieces import list_pictures
+from jigsawnet.match import MatcherName
+from jigsawnet.match.fit import seam_terms
+from jigsawnet.match.verify import measure_alignments
+from jigsawnet.pipeline import find_candidates
+from jigsawnet.score.pair_picture import PictureConfig
+from jigsawnet.score.views import SeamViews
+from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.types import BoolArray, Float32Array, Progress, UInt8Array, no_progress
+
+BORDER_PX = 2.5
+HOLD_OUT_EVERY = 8
+"""Every so many photographs, one is kept for validation."""
+_COLUMNS = ("pictures", "rois", "bands", "features", "fit", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class ExamplesConfig:
+    """What the detectors are trained on."""
+
+    puzzles: int = 135
+    """Puzzles to cut; the photographs take turns."""
+    matchers: tuple[MatcherName, ...] = ("dense", "zhang")
+    """Who proposes the candidates. The paper has zhang."""
+    wrong_per_puzzle: int = 240
+    """Wrong candidates kept of each puzzle and matcher, half of them those with the best fit; 0 keeps all."""
+    damage: bool = True
+    """Cut some puzzles straight, wear some pieces, and add noise, JPEG and colour shifts. The paper has none of this."""
+    seed: int = 0
+    """Seed of the cuts."""
+    picture: PictureConfig = field(default_factory=PictureConfig)
+
+    def __post_init__(self) -> None:
+        if self.puzzles < 2 or not self.matchers or self.wrong_per_puzzle < 0:
+            raise ConfigError("Training needs at least two puzzles and one matcher, and wrong-per-puzzle must not be negative.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Candidates of many puzzles.
+
+    ``pictures (N, H, W, 3)`` and ``rois (N, 4)`` as of `render_pairs`, ``bands (N, 32, 128, 5)`` as of `render_bands`,
+    ``features (N, 77)`` as of `seam_terms`, ``fit (N,)`` the matcher's score, ``right (N,)``, ``puzzle (N,)`` the index of its
+    puzzle in ``case``, which says what kind of puzzle that is, and ``held_out (N,)``: from a photograph kept for validation.
+    """
+
+    pictures: UInt8Array
+    rois: Float32Array
+    bands: UInt8Array
+    features: Float32Array
+    fit: Float32Array
+    right: BoolArray
+    puzzle: NDArray[np.int32]
+    held_out: BoolArray
+    case: tuple[str, ...]
+    photos: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+    def digest(self) -> str:
+        """What the data is, as a hash."""
+        total = hashlib.sha256()
+        for array in (self.pictures, self.rois, self.bands, self.right, self.held_out):
+            total.update(str((array.shape, array.dtype)).encode())
+            total.update(np.ascontiguousarray(array[:: max(1, len(array) // 997)]).tobytes())
+        total.update(self.right.tobytes())
+        return total.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    name: str
+    photo: Path | None
+    shred: ShredConfig
+    seed: int
+    held_out: bool
+
+
+def make_examples(photos: Path, config: ExamplesConfig, cache: Path, progress: Progress = no_progress) -> Examples:
+    """Cut puzzles from a folder of photographs, propose candidates, draw and label them; files under ``cache`` are used again.
+
+    Raises:
+        InputError: fewer than two usable photographs.
+    """
+    pictures = _usable(list_pictures(photos), photos)
+    jobs = _plan(pictures, config)
+    options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
+    key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 1}
+    folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    parts = []
+    for done, job in enumerate(jobs):
+        path = folder / f"puzzle_{done:04d}.npz"
+        part = _read_part(path)
+        if part is None:
+            part = _make_part(job, config)
+            _write_part(path, part)
+        parts.append(part)
+        progress("examples", done + 1, len(jobs))
+    counts = [len(part["right"]) for part in parts]
+    return Examples(
+        **{name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS},
+        puzzle=np.repeat(np.arange(len(jobs), dtype=np.int32), counts),
+        held_out=np.repeat([job.held_out for job in jobs], counts),
+        case=tuple(job.name for job in jobs),
+        photos=tuple(p.name for p in pictures),
+    )
+
+
+def _usable(pictures: Sequence[Path], folder: Path) -> list[Path]:
+    good, broken = [], []
+    for path in pictures:
+        try:
+            read_image(path)
+            good.append(path)
+        except JigsawNetError:
+            broken.append(path.name)
+    if len(good) < 2:
+        found = f"{len(good)} usable picture{'s' * (len(good) != 1)}" + (f" and {len(broken)} broken" if broken else "")
+        raise InputError(f"The folder {folder} holds {found}; training needs at least two photographs, better forty.")
+    return good
+
+
+def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
+    """Which puzzle is cut from which photograph: sizes and damage drawn from the seed; one in twelve is a page of text."""
+    rng = np.random.default_rng(config.seed)
+    hold = min(HOLD_OUT_EVERY, len(pictures))
+    jobs = []
+    for k in range(config.puzzles):
+        index = k % len(pictures)
+        pieces = int(rng.choice((9, 16, 36, 64, 100, 200), p=(0.08, 0.1, 0.42, 0.15, 0.17, 0.08)))
+        wiggle = float(rng.uniform(0.02, 0.06))
+        kind, shred = "clean", ShredConfig(pieces=pieces, perturbation=wiggle)
+        draw = rng.random()
+        if config.damage and draw < 0.22:
+            kind, shred = "straight", dataclasses.replace(shred, perturbation=float(rng.choice((0.0, 0.0, 0.005, 0.01))))
+            if rng.random() < 0.25:
+                shred = dataclasses.replace(shred, erosion_px=float(rng.uniform(0.5, 2.0)))
+        elif config.damage and draw < 0.44:
+            kind, shred = "eroded", dataclasses.replace(shred, erosion_px=float(rng.uniform(0.5, 5.0)))
+        elif config.damage and draw < 0.6:
+            kind = "noisy"
+            shred = dataclasses.replace(
+                shred,
+                noise=float(rng.uniform(2, 12)),
+                jpeg_quality=int(rng.integers(40, 95)),
+                color_shift=float(rng.uniform(0, 6)),
+            )
+        page = config.damage and rng.random() < 1 / 12
+        held_out = index % hold == hold - 1
+        photo = None if page else pictures[index]
+        jobs.append(_Job(f"{'page, ' * page}{kind}, {pieces} pieces", photo, shred, config.seed * 100_003 + k, held_out))
+    return jobs
+
+
+def _make_part(job: _Job, config: ExamplesConfig) -> dict[str, NDArray[np.generic]]:
+    rng = np.random.default_rng(job.seed)
+    picture = make_page(rng) if job.photo is None else read_image(job.photo)[..., :3]
+    puzzle, truth = shred_images([picture], job.shred, rng)
+    parts: list[dict[str, NDArray[np.generic]]] = []
+    for matcher in config.matchers:
+        bank, alignments = find_candidates(puzzle, SolveConfig(matcher=matcher))
+        right = np.array(right_candidates(puzzle, alignments, truth, gap_px=BORDER_PX + 2 * job.shred.erosion_px), dtype=bool)
+        fit = np.array([a.fit for a in alignments], dtype=np.float32)
+        kept = _thin(right, fit, config.wrong_per_puzzle, rng)
+        chosen = [alignments[k] for k in kept]
+        views = SeamViews(puzzle, bank, chosen)
+        blocks = [slice(start, start + 64) for start in range(0, len(chosen), 64)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            bands = list(pool.map(views.bands, blocks))
+            pairs = list(pool.map(views.pictures, blocks, [config.picture] * len(blocks)))
+        parts.append({
+            "pictures": np.concatenate([pair[0] for pair in pairs]),
+            "rois": np.concatenate([pair[1] for pair in pairs]),
+            "bands": np.concatenate(bands),
+            "features": seam_terms(measure_alignments(bank, chosen), bank.step_px).astype(np.float32),
+            "fit": fit[kept],
+            "right": right[kept],
+        })  # fmt: skip
+    return {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+
+
+def _thin(right: BoolArray, fit: Float32Array, wrong: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """All right candidates, and of the wrong ones those with the best fit and as many others by chance."""
+    others = np.flatnonzero(~right)
+    if wrong and len(others) > wrong:
+        others = others[np.argsort(-fit[others], kind="stable")]
+        others = np.concatenate([others[: wrong // 2], rng.choice(others[wrong // 2 :], wrong - wrong // 2, replace=False)])
+    return np.sort(np.concatenate([np.flatnonzero(right), others]))
+
+
+def _read_part(path: Path) -> dict[str, NDArray[np.generic]] | None:
+    if not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            return {name: data[name] for name in _COLUMNS}
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+
+
+def _write_part(path: Path, part: dict[str, NDArray[np.generic]]) -> None:
+    temporary = path.parent / f".{uuid4().hex}.tmp"
+    try:
+        with temporary.open("xb") as stream:
+            np.savez(stream, allow_pickle=False, **part)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
