@@ -18,10 +18,12 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.evaluation.pages import make_page
 from jigsawnet.io.images import read_image
-from jigsawnet.match.rate import rate_alignments
+from jigsawnet.match.rate import cuts_of, rate_alignments
 from jigsawnet.pipeline import find_candidates
+from jigsawnet.pixels import build_pixels
 from jigsawnet.score.combine import combined_terms
 from jigsawnet.score.detectors import load_detector
+from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.shred import ShredConfig, shred_images
 
@@ -48,8 +50,8 @@ def measure(picture: np.ndarray, config: ShredConfig, seed: int) -> tuple[np.nda
     puzzle, truth = shred_images([picture], config, np.random.default_rng(seed))
     bank, alignments = find_candidates(puzzle, SolveConfig())
     right = np.array(right_candidates(puzzle, alignments, truth, gap_px=2.5 + 2 * config.erosion_px))
-    terms, seam_score = rate_alignments(bank, alignments)
-    views = SeamViews(puzzle, bank, alignments)
+    terms, seam_score = rate_alignments(bank, alignments, cuts_of(bank, alignments))
+    views = SeamViews(build_pixels(puzzle, unit_of(bank)), bank, alignments)
     rows = np.flatnonzero(views.met)
     seen = load_detector("seam").score(views, rows)
     votes = np.column_stack([seam_score[rows], seen])

@@ -20,7 +20,8 @@ from jigsawnet.evaluation.detector import simulate_scores
 from jigsawnet.evaluation.metrics import right_candidates, right_joins, right_pieces
 from jigsawnet.graph import build_graph
 from jigsawnet.io.images import read_image
-from jigsawnet.pipeline import assemble, find_candidates
+from jigsawnet.judging import Judge
+from jigsawnet.pipeline import StageClock, find_candidates, lay_pieces
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import MatchGraph
 
@@ -39,19 +40,20 @@ CASES = (
 def solved(
     pictures: list[np.ndarray], config: ShredConfig, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Join features, which joins are right, which pieces are; once with the seam scores, once with a simulated detector's."""
+    """Join features, which joins are right, which pieces are; by the default scorer, and by a simulated detector."""
     rng = np.random.default_rng(seed)
     puzzle, truth = shred_images(pictures, config, rng)
     options = SolveConfig(compose=ComposeConfig(min_score=0.02))  # low, so that there are wrong joins to learn from
     bank, alignments = find_candidates(puzzle, options)
-    fits = build_graph(len(puzzle), alignments, [a.fit for a in alignments])
-    graphs: list[MatchGraph] = [fits]
+    judge = Judge(puzzle, bank, options.chosen_scorer, alignments)
+    scored = build_graph(len(puzzle), alignments, judge(alignments).tolist())
+    graphs: list[MatchGraph] = [scored]
     if config.perturbation >= 0.03:
         right = right_candidates(puzzle, alignments, truth, gap_px=2.5 + 2 * config.erosion_px)
-        graphs = [build_graph(len(puzzle), alignments, simulate_scores(right, 0.5, 0.9, rng).tolist()), fits]
+        graphs = [build_graph(len(puzzle), alignments, simulate_scores(right, 0.5, 0.9, rng).tolist()), scored]
     rows = []
     for graph in graphs:
-        assembly = assemble(puzzle, bank, graph, options)
+        assembly = lay_pieces(puzzle, bank, graph, options, StageClock(), judge)
         features = confidence.join_features(assembly, graph)
         good = np.array(right_joins(puzzle, assembly, truth))
         judged = confidence.judge_assembly(assembly, graph)

@@ -23,6 +23,7 @@ from jigsawnet.cli import console, main_code
 from jigsawnet.cli import solve as solve_command
 from jigsawnet.io.authors import read_edges, read_poses
 from jigsawnet.io.images import write_png
+from jigsawnet.score import weights
 from jigsawnet.types import Progress, UInt8Array, no_progress
 
 RESULT_FILES = {"assembly.json", "assembly.png", "assembly.svg", "report.json", "alignments.json"}
@@ -443,3 +444,21 @@ def test_a_real_process_keeps_libtiff_silent(pieces: Path, tmp_path: Path) -> No
     done = run_process("solve", "pieces", "-o", "out", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "jigsawnet: torn.tif is damaged or cut short and cannot be read: save or copy it again.\n"
+
+
+@pytest.mark.parametrize("scorer", ["jigsawnet", "seam", "combined"])
+def test_without_its_weights_a_scorer_says_so_and_writes_nothing(
+    scorer: str, shredded: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "PACKAGED", tmp_path / "lost")
+    sentence = refusal(capsys, "solve", shredded, "-o", tmp_path / "out", "--scorer", scorer)
+    assert "are missing" in sentence
+    assert "jigsawnet train" in sentence
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("scorer", ["fit", "jigsawnet", "seam", "combined"])
+def test_every_scorer_solves_a_small_puzzle(scorer: str, shredded: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out"), "--scorer", scorer]) == 0
+    stages = {stage["name"] for stage in json.loads((tmp_path / "out" / "report.json").read_text())["stages"]}
+    assert "score" in stages

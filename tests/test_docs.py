@@ -14,6 +14,7 @@ from jigsawnet.cli import main_code
 from jigsawnet.io.alignments_json import read_candidates
 from jigsawnet.io.assembly_json import read_assembly
 from jigsawnet.io.report_json import write_report
+from jigsawnet.score import weights
 from jigsawnet.types import RunReport
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,7 +73,7 @@ def test_every_option_named_in_the_text_exists(paper: Path, options_of: OptionsO
 
 
 def test_the_readme_shows_every_sub_command() -> None:
-    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench"}
+    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench", "train"}
 
 
 @by_name
@@ -114,11 +115,12 @@ def test_python_in_the_readme_uses_public_names_only() -> None:
 
 
 def test_examples_in_formats_can_be_read(tmp_path: Path) -> None:
-    assembly_text, candidates_text = blocks(FORMATS, "json")
+    assembly_text, candidates_text, weights_text = blocks(FORMATS, "json")
     (tmp_path / "assembly.json").write_text(assembly_text, encoding="utf-8")
     (tmp_path / "alignments.json").write_text(candidates_text, encoding="utf-8")
     assembly, names = read_assembly(tmp_path / "assembly.json")
     (candidate,) = read_candidates(tmp_path / "alignments.json", names)
+    assert json.loads(weights_text)["format"] == weights.FORMAT
     assert assembly.unplaced == (2,)
     assert candidate.i_from_j == assembly.edges[0].alignment.i_from_j
     angle, distance = candidate.i_from_j.distance(assembly.poses[0].inverse() @ assembly.poses[1])

@@ -55,7 +55,7 @@ def test_what_the_mask_hides_does_not_shine_through() -> None:
 def test_fine_pieces_are_shrunk_and_points_still_fall_where_they_should() -> None:
     ramp = np.repeat(np.linspace(0, 200, 80, dtype=np.uint8)[None, :, None], 60, 0).repeat(3, 2)
     bank = build_pixels(Puzzle("p", (Fragment(0, "a", ramp, np.ones((60, 80), bool)),)), 4.0)
-    assert bank.size[0].tolist() == [15, 20]
+    assert bank.size[0].tolist() == [15 + 2, 20 + 2]
     for x in (10.0, 33.3, 61.0):
         assert _at(bank, 0, x, 30.0)[0] == pytest.approx(np.interp(x, np.arange(80), ramp[0, :, 0]), abs=2.0)
 

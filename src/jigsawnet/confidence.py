@@ -64,7 +64,7 @@ def join_features(assembly: Assembly, graph: MatchGraph) -> FloatArray:
     rows = []
     for e in assembly.edges:
         i, j = e.alignment.i, e.alignment.j
-        own = _logit(e.alignment.fit)
+        own = _logit(e.score)
         loops = min(_MOST_LOOPS, len(near[i] & near[j]) + sum(len(near[a] & near[j] - {i}) for a in near[i] - {j}))
         lead = own - max(rival.get(i, -_FARTHEST), rival.get(j, -_FARTHEST))
         rows.append((own, float(loops), float(loops == 0), lead))

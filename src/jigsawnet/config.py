@@ -41,4 +41,4 @@ class SolveConfig:
     @property
     def chosen_scorer(self) -> ScorerName:
         """The scorer asked for, or the default of the matcher."""
-        return self.scorer or "fit"
+        return self.scorer or ("combined" if self.matcher == "dense" else "fit")

@@ -13,12 +13,11 @@ from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.config import SolveConfig
 from jigsawnet.contours import trace_contours
 from jigsawnet.graph import build_graph
+from jigsawnet.judging import Judge
 from jigsawnet.match import propose_alignments
-from jigsawnet.match.rate import rate_alignments
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.layout import straighten_components
-from jigsawnet.score import Ratings, ScorerName, score_alignments
 from jigsawnet.second_round import second_round
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
@@ -66,11 +65,13 @@ def solve_puzzle(
         if scorer == "fit":
             config = dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
     with clock.stage("score") as counts:
-        graph = build_graph(len(puzzle), alignments, score_candidates(puzzle, bank, alignments, scorer, progress))
+        judge = Judge(puzzle, bank, scorer, alignments)
+        graph = build_graph(len(puzzle), alignments, judge(alignments, progress).tolist())
         counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
     assembly = assemble(
-        puzzle, bank, graph, config, clock, seed=seed, constraints=constraints, deadline=deadline, progress=progress
-    )
+        puzzle, bank, graph, config, clock,
+        judge=judge, seed=seed, constraints=constraints, deadline=deadline, progress=progress,
+    )  # fmt: skip
     lost = (puzzle.fragments[k].name for k in range(len(puzzle)) if bank.first[k] == bank.first[k + 1])
     warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
     report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
@@ -87,14 +88,6 @@ def find_candidates(
         alignments = propose_alignments(bank, config.matcher, config.match, progress)
         counts.update(candidates=len(alignments))
     return bank, alignments
-
-
-def score_candidates(
-    puzzle: Puzzle, bank: ShapeBank, alignments: Sequence[Alignment], scorer: ScorerName, progress: Progress = no_progress
-) -> list[float]:
-    """Candidates → how likely each is right."""
-    ratings = None if scorer == "fit" else Ratings(*rate_alignments(bank, alignments))
-    return [float(score) for score in score_alignments(puzzle, bank, alignments, scorer, ratings, progress)]
 
 
 def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock) -> ShapeBank:
@@ -118,13 +111,35 @@ def assemble(
     config: SolveConfig,
     clock: StageClock | None = None,
     *,
+    judge: Judge | None = None,
     seed: int = 0,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     deadline: float | None = None,
     progress: Progress = no_progress,
 ) -> Assembly:
-    """The second half: scored candidates → composition → refinement → second round → confidence."""
+    """The second half: scored candidates → composition → refinement → second round → confidence.
+
+    ``judge`` scores the joins that come about on the way; None scores them by their fit.
+    """
     clock = clock or StageClock()
+    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, deadline, progress)
+    assembly = leave_out_unsure(judge_assembly(laid, graph, constraints), config.min_confidence, constraints.pinned)
+    return assembly if constraints.pinned else straighten_components(puzzle, assembly)
+
+
+def lay_pieces(
+    puzzle: Puzzle,
+    bank: ShapeBank,
+    graph: MatchGraph,
+    config: SolveConfig,
+    clock: StageClock,
+    judge: Judge | None = None,
+    seed: int = 0,
+    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    deadline: float | None = None,
+    progress: Progress = no_progress,
+) -> Assembly:
+    """As `assemble`, up to the second round: the joins keep their scores, and pieces have no confidence yet."""
     with clock.stage("compose") as counts:
         assembly = _compose(graph, bank, config, constraints, seed, deadline, progress)
         counts.update(
@@ -138,13 +153,12 @@ def assemble(
     if config.matcher == "dense" and config.second_round.enabled and in_time:
         with clock.stage("second round") as counts:
             assembly, found = second_round(
-                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints
+                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge
             )
             if found.groups_merged:
                 assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
             counts.update(dataclasses.asdict(found))
-    assembly = leave_out_unsure(judge_assembly(assembly, graph, constraints), config.min_confidence, constraints.pinned)
-    return assembly if constraints.pinned else straighten_components(puzzle, assembly)
+    return assembly
 
 
 def _compose(

@@ -14,14 +14,15 @@ from jigsawnet.types import Fragment, Puzzle, UInt8Array
 
 _SHRINK_ABOVE = 1.25
 """Pieces are shrunk only when a unit is more than this many px."""
+_NOTHING, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelBank:
-    """Pixels ``(P, 4)`` uint8, colour times mask and mask, of n pieces end to end, row by row.
+    """Pixels ``(P, 4)`` uint8, colour times mask and mask, of n pieces end to end, row by row, each with an empty rim.
 
     Piece p owns ``first[p]:first[p + 1]``, ``size[p] = (rows, cols)``. The pictures are ``scale`` times as large as the
-    pieces, so that a piece's point (x, y) lies at ``(x + 0.5) * scale - 0.5``.
+    pieces, so that a piece's point (x, y) lies at ``(x + 0.5) * scale + 0.5``, the rim counted.
     """
 
     scale: float
@@ -47,37 +48,34 @@ def build_pixels(puzzle: Puzzle, unit_px: float) -> PixelBank:
 
 
 def _premultiplied(fragment: Fragment, scale: float) -> UInt8Array:
-    """Colour times mask, and mask: ``(rows, cols, 4)``."""
+    """Colour times mask, and mask, with an empty rim: ``(rows, cols, 4)``."""
     rgba = np.dstack([fragment.image * fragment.mask[..., None], fragment.mask * np.uint8(255)])
-    if scale == 1.0:
-        return np.ascontiguousarray(rgba)
-    rows, cols = (max(1, round(side * scale)) for side in fragment.mask.shape)
-    return np.asarray(cv2.resize(rgba, (cols, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    if scale != 1.0:
+        rows, cols = (max(1, round(side * scale)) for side in fragment.mask.shape)
+        rgba = np.asarray(cv2.resize(rgba, (cols, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return np.pad(rgba, ((1, 1), (1, 1), (0, 0)))
 
 
 @njit
 def pixel_at(piece, x, y, scale, first, size, pixels):  # type: ignore[no-untyped-def]
     """The bilinear value of a piece at its point (x, y): red, green, blue times mask, and mask; 0 outside its picture."""
-    u, v = (x + 0.5) * scale - 0.5, (y + 0.5) * scale - 0.5
-    rows, cols = size[piece, 0], size[piece, 1]
-    red = green = blue = paper = 0.0
-    if not (-1.0 < u < cols and -1.0 < v < rows):
-        return red, green, blue, paper
-    left, top = int(np.floor(u)), int(np.floor(v))
-    right_weight, down_weight = u - left, v - top
-    for dr in range(2):
-        r = top + dr
-        if r < 0 or r >= rows:
-            continue
-        weight_r = down_weight if dr else 1.0 - down_weight
-        for dc in range(2):
-            c = left + dc
-            if c < 0 or c >= cols:
-                continue
-            w = weight_r * (right_weight if dc else 1.0 - right_weight)
-            at = first[piece] + r * cols + c
-            red += w * pixels[at, 0]
-            green += w * pixels[at, 1]
-            blue += w * pixels[at, 2]
-            paper += w * pixels[at, 3]
-    return red, green, blue, paper
+    u, v = (x + _HALF) * scale + _HALF, (y + _HALF) * scale + _HALF  # past the rim
+    cols = size[piece, 1]
+    left, top = int(u), int(v)
+    if u < 0 or v < 0 or left >= cols - 1 or top >= size[piece, 0] - 1:
+        return _NOTHING, _NOTHING, _NOTHING, _NOTHING
+    a = first[piece] + top * cols + left
+    b, c = a + 1, a + cols
+    d = c + 1
+    if pixels[a, 3] | pixels[b, 3] | pixels[c, 3] | pixels[d, 3] == 0:
+        return _NOTHING, _NOTHING, _NOTHING, _NOTHING
+    right, down = u - np.float32(left), v - np.float32(top)
+    wd = right * down
+    wb, wc = right - wd, down - wd
+    wa = _ONE - right - wc
+    return (
+        wa * pixels[a, 0] + wb * pixels[b, 0] + wc * pixels[c, 0] + wd * pixels[d, 0],
+        wa * pixels[a, 1] + wb * pixels[b, 1] + wc * pixels[c, 1] + wd * pixels[d, 1],
+        wa * pixels[a, 2] + wb * pixels[b, 2] + wc * pixels[c, 2] + wd * pixels[d, 2],
+        wa * pixels[a, 3] + wb * pixels[b, 3] + wc * pixels[c, 3] + wd * pixels[d, 3],
+    )

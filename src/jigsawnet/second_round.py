@@ -19,6 +19,7 @@ from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
+from jigsawnet.judging import Judge
 from jigsawnet.match import MatchConfig, propose_alignments
 from jigsawnet.match.fit import CutShape, cut_shape, seam_fit
 from jigsawnet.match.select import to_alignment
@@ -74,13 +75,10 @@ class _Lay:
     bank: ShapeBank
     gap_px: float
     cuts: CutShape
+    judge: Judge | None = None
 
-    def joint_score(self, groups: Groups, alignment: Alignment, move: SE2) -> float:
-        """What all borders that meet when j's group is moved to i's say together.
-
-        Seams that speak for the lay add up as independent witnesses; it counts for nothing when, along most of the length
-        where borders meet, they do not speak for it.
-        """
+    def joint_score(self, groups: Groups, alignment: Alignment, move: SE2, min_score: float) -> float:
+        """What all borders that meet when j's group is moved to i's say together; looked at closely from ``min_score`` on."""
         fixed = {idx: groups.pose(idx) for idx in groups.members(alignment.i)}
         moving = {idx: move @ groups.pose(idx) for idx in groups.members(alignment.j)}
         middle = {idx: pose @ self.bank.center[idx].astype(np.float64) for idx, pose in (fixed | moving).items()}
@@ -94,10 +92,9 @@ class _Lay:
         if not relative:
             return 0.0
         alignments, features = self.measure(relative)
-        fit = np.array([a.fit for a in alignments])
         length = features[:, FEATURES.index("length")].astype(np.float64) + 1e-9
-        agreeing = float(fit @ length / length.sum())
-        return 1.0 - float(np.prod(1.0 - fit)) if agreeing >= _AGREEING else agreeing
+        joint = _joint(np.array([a.fit for a in alignments]), length)
+        return joint if self.judge is None or joint < min_score else _joint(self.judge(alignments), length)
 
     def measure(self, relative: Sequence[tuple[int, int, SE2]]) -> tuple[list[Alignment], Float32Array]:
         """Seams of pieces as they lie, without moving them."""
@@ -112,6 +109,12 @@ class _Lay:
         return self.cuts.lower_straight(seam_fit(features, self.bank.step_px), flatness, length)
 
 
+def _joint(score: FloatArray, length: FloatArray) -> float:
+    """Seams that speak for a lay add up as independent witnesses, but only if they do so along most of their length."""
+    agreeing = float(score @ length / length.sum())
+    return 1.0 - float(np.prod(1.0 - score)) if agreeing >= _AGREEING else agreeing
+
+
 def second_round(
     puzzle: Puzzle,
     bank: ShapeBank,
@@ -120,10 +123,11 @@ def second_round(
     min_score: float,
     config: SecondRoundConfig,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    judge: Judge | None = None,
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
     problem = prepare_problem(graph, bank, constraints)
-    lay = _Lay(bank, laid_gap(graph.edges), _cut_shape(graph, bank.step_px))
+    lay = _Lay(bank, laid_gap(graph.edges), _cut_shape(graph, bank.step_px), judge)
     groups = _groups_of(assembly)
     before = len(groups)
     candidates = [
@@ -151,7 +155,9 @@ def implied_joins(lay: _Lay, poses: dict[int, SE2], components: Sequence[tuple[i
         return []
     alignments, features = lay.measure([(i, j, poses[i].inverse() @ poses[j]) for i, j in pairs])
     met = features[:, FEATURES.index("share")] >= _IMPLIED_SHARE
-    return [Edge(a, a.fit) for a, good in zip(alignments, met, strict=True) if good]
+    found = [a for a, good in zip(alignments, met, strict=True) if good]
+    scores = [a.fit for a in found] if lay.judge is None else lay.judge(found).tolist()
+    return [Edge(a, score) for a, score in zip(found, scores, strict=True)]
 
 
 _IMPLIED_SHARE = 0.02
@@ -164,7 +170,7 @@ def _merge(groups: Groups, lay: _Lay, candidates: Iterable[Alignment], min_score
         if groups.same(a.i, a.j) or constraints.aside & {a.i, a.j}:
             continue
         move = groups.move_between(a)
-        if lay.joint_score(groups, a, move) < min_score or _is_forbidden(groups, a, move, constraints, lay.bank):
+        if lay.joint_score(groups, a, move, min_score) < min_score or _is_forbidden(groups, a, move, constraints, lay.bank):
             continue
         if not groups_intersect(lay.bank, groups.placed(a.i), groups.placed(a.j, move)):
             groups.merge(a)

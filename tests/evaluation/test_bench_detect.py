@@ -25,11 +25,14 @@ from jigsawnet.evaluation.detect_tables import (
     speed_rows,
 )
 from jigsawnet.io.images import write_png
+from jigsawnet.judging import Judge
 from jigsawnet.pipeline import find_candidates
+from jigsawnet.pixels import build_pixels
 from jigsawnet.raster import ShapeBank
+from jigsawnet.score import ScorerName
 from jigsawnet.score.views import SeamViews
 from jigsawnet.shred import ShredConfig
-from jigsawnet.types import Alignment, Assembly, Puzzle, UInt8Array
+from jigsawnet.types import Alignment, Assembly, FloatArray, Progress, Puzzle, UInt8Array, no_progress
 
 WIDTH, HEIGHT = 64, 32
 PLAIN = Kind("4 pieces", ShredConfig(pieces=4), ("dense", "zhang", "tsamoura"), plain=True)
@@ -98,7 +101,7 @@ def photos(tmp_path: Path, picture: UInt8Array) -> Path:
 @pytest.fixture
 def views(tiny_puzzle: tuple[Puzzle, Assembly]) -> SeamViews:
     bank, found = find_candidates(tiny_puzzle[0], SolveConfig())
-    return SeamViews(tiny_puzzle[0], bank, found)
+    return SeamViews(build_pixels(tiny_puzzle[0], 1.0), bank, found)
 
 
 def some_candidates(kind: Kind, score: Sequence[float], right: Sequence[bool], seconds: float = 0.5) -> Candidates:
@@ -240,15 +243,20 @@ def test_a_folder_without_photos_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def noisy_fit(puzzle: Puzzle, bank: ShapeBank, found: Sequence[Alignment], scorer: str, progress: object = None) -> list[float]:
+class NoisyFit(Judge):
     """Stands for the scorers: the matcher's score, with noise for all but ``fit``."""
-    noise = 0.0 if scorer == "fit" else 0.1
-    rng = np.random.default_rng(len(scorer))
-    return [float(np.clip(a.fit + noise * rng.standard_normal(), 0, 1)) for a in found]
+
+    def __init__(self, puzzle: Puzzle, bank: ShapeBank, scorer: ScorerName, candidates: Sequence[Alignment]) -> None:
+        self.scorer = scorer
+
+    def __call__(self, alignments: Sequence[Alignment], progress: Progress = no_progress) -> FloatArray:
+        noise = 0.0 if self.scorer == "fit" else 0.1
+        rng = np.random.default_rng(len(self.scorer))
+        return np.array([np.clip(a.fit + noise * rng.standard_normal(), 0, 1) for a in alignments])
 
 
 def test_one_puzzle_gives_the_same_twice(photos: Path, write_run: WriteRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "score_candidates", noisy_fit)
+    monkeypatch.setattr(module, "Judge", NoisyFit)
     ensembles, job = load_ensembles([write_run(roi=True)]), Job(STRAIGHT, 1, photos / "photo.png")
     (sets, solved), (sets_again, solved_again) = (study_puzzle(job, ensembles, lambda: None) for _ in range(2))
     assert decision_table(sets) == decision_table(sets_again)
@@ -259,7 +267,7 @@ def test_the_whole_command_writes_tables_and_figures(
     photos: Path, write_run: WriteRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "KINDS", (PLAIN, STRAIGHT, LARGE))
-    monkeypatch.setattr(module, "score_candidates", noisy_fit)
+    monkeypatch.setattr(module, "Judge", NoisyFit)
     runs = [write_run(roi=False), write_run(roi=True)]
     told: list[tuple[str, int, int]] = []
     tables = bench_detect(photos, tmp_path / "out", runs, (0,), 9, "the command", lambda *step: told.append(step))

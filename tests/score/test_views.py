@@ -8,6 +8,7 @@ import pytest
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
+from jigsawnet.pixels import build_pixels
 from jigsawnet.raster import build_bank
 from jigsawnet.score.pair_picture import BACKGROUND, PictureConfig
 from jigsawnet.score.seam_band import BAND_ROWS
@@ -56,7 +57,7 @@ def test_the_path_runs_down_the_middle_between_the_borders(red_and_blue) -> None
 
 def test_the_band_has_i_above_and_j_below(red_and_blue) -> None:
     puzzle, bank = red_and_blue
-    band = SeamViews(puzzle, bank, [_join()]).bands(ROWS)[0]
+    band = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).bands(ROWS)[0]
     middle = slice(PATH_SAMPLES // 2 - 10, PATH_SAMPLES // 2 + 10)
     upper, lower = band[: BAND_ROWS // 2 - 2, middle], band[BAND_ROWS // 2 + 2 :, middle]
     assert (upper == (200, 0, 0, 255, 0)).all()
@@ -66,7 +67,7 @@ def test_the_band_has_i_above_and_j_below(red_and_blue) -> None:
 
 def test_pieces_laid_apart_leave_a_gap_in_the_middle_of_the_band(red_and_blue) -> None:
     puzzle, bank = red_and_blue
-    band = SeamViews(puzzle, bank, [_join(gap_px=6.0)]).bands(ROWS)[0]
+    band = SeamViews(build_pixels(puzzle, 1.0), bank, [_join(gap_px=6.0)]).bands(ROWS)[0]
     paper = band[:, PATH_SAMPLES // 2, 3].astype(int) + band[:, PATH_SAMPLES // 2, 4]
     empty = np.flatnonzero(paper < 128)
     assert len(empty) == pytest.approx(6, abs=1)
@@ -77,7 +78,7 @@ def test_pieces_laid_apart_leave_a_gap_in_the_middle_of_the_band(red_and_blue) -
 def test_the_picture_shows_both_pieces_and_the_box_holds_the_seam(red_and_blue, upright: bool) -> None:
     puzzle, bank = red_and_blue
     config = PictureConfig(width=160, height=160, upright=upright)
-    pictures, boxes = SeamViews(puzzle, bank, [_join()]).pictures(ROWS, config)
+    pictures, boxes = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).pictures(ROWS, config)
     x0, y0, x1, y1 = boxes[0] * 160
     long_side, short_side = (x1 - x0, y1 - y0) if upright else (y1 - y0, x1 - x0)
     assert long_side > 4 * short_side
@@ -91,7 +92,9 @@ def test_the_picture_shows_both_pieces_and_the_box_holds_the_seam(red_and_blue, 
 
 def test_a_long_seam_is_drawn_smaller_so_that_its_box_fits(red_and_blue) -> None:
     puzzle, bank = red_and_blue
-    _, boxes = SeamViews(puzzle, bank, [_join()]).pictures(ROWS, PictureConfig(width=64, height=64, upright=True))
+    _, boxes = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).pictures(
+        ROWS, PictureConfig(width=64, height=64, upright=True)
+    )
     assert boxes.min() >= 0
     assert boxes.max() <= 1
     assert boxes[0, 2] - boxes[0, 0] == pytest.approx(0.95, abs=0.01)
@@ -100,13 +103,13 @@ def test_a_long_seam_is_drawn_smaller_so_that_its_box_fits(red_and_blue) -> None
 def test_pieces_that_do_not_meet_have_nothing_to_show(red_and_blue) -> None:
     puzzle, bank = red_and_blue
     apart = Alignment(0, 1, SE2(0.0, 500.0, 0.0), 0.5)
-    views = SeamViews(puzzle, bank, [_join(), apart])
+    views = SeamViews(build_pixels(puzzle, 1.0), bank, [_join(), apart])
     assert views.met.tolist() == [True, False]
 
 
 def test_no_candidates_are_no_views(red_and_blue) -> None:
     puzzle, bank = red_and_blue
-    views = SeamViews(puzzle, bank, [])
+    views = SeamViews(build_pixels(puzzle, 1.0), bank, [])
     assert len(views) == 0
     assert views.bands(np.zeros(0, np.int64)).shape == (0, BAND_ROWS, PATH_SAMPLES, 5)
 

@@ -35,9 +35,13 @@ from jigsawnet.evaluation.detect_tables import (
 from jigsawnet.evaluation.metrics import evaluate
 from jigsawnet.evaluation.results import Row, mean_rows, write_results
 from jigsawnet.graph import build_graph
+from jigsawnet.judging import Judge
 from jigsawnet.match import MatcherName
 from jigsawnet.pipeline import assemble
+from jigsawnet.pixels import build_pixels
 from jigsawnet.raster import ShapeBank
+from jigsawnet.score import ScorerName
+from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.types import Alignment, Assembly, Progress, Puzzle, no_progress
 
@@ -78,13 +82,14 @@ def study_puzzle(job: Job, ensembles: Sequence[Ensemble], tell: Callable[[], Non
     rows: list[Row] = []
     for matcher in job.kind.matchers:
         bank, found = find(puzzle, matcher)
-        verdicts: dict[str, Verdict] = {scorer: score(puzzle, bank, found, scorer) for scorer in SCORERS}
+        scored = {scorer: score(puzzle, bank, found, scorer) for scorer in SCORERS}
+        verdicts: dict[str, Verdict] = {scorer: verdict for scorer, (_, verdict) in scored.items()}
         tell()
         if matcher == "dense":
-            rows = solve_with_scorers(job, puzzle, truth, bank, found, verdicts)
+            rows = solve_with_scorers(job, puzzle, truth, bank, found, scored)
             tell()
         if job.kind.networks and matcher in SHOWN_TO_NETWORKS:
-            views = SeamViews(puzzle, bank, found)
+            views = SeamViews(build_pixels(puzzle, unit_of(bank)), bank, found)
             for ensemble in ensembles:
                 verdicts |= judge(ensemble, views)
             tell()
@@ -93,14 +98,17 @@ def study_puzzle(job: Job, ensembles: Sequence[Ensemble], tell: Callable[[], Non
 
 
 def solve_with_scorers(
-    job: Job, puzzle: Puzzle, truth: Assembly, bank: ShapeBank, found: Sequence[Alignment], verdicts: Mapping[str, Verdict]
-) -> list[Row]:
+    job: Job, puzzle: Puzzle, truth: Assembly, bank: ShapeBank, found: Sequence[Alignment],
+    scored: Mapping[ScorerName, tuple[Judge, Verdict]],
+) -> list[Row]:  # fmt: skip
     """The paper's composers by themselves, and the default, with the scores of each scorer."""
-    graphs = {scorer: build_graph(len(puzzle), found, verdicts[scorer].score.tolist()) for scorer in SCORERS}
+    graphs = {scorer: build_graph(len(puzzle), found, verdict.score.tolist()) for scorer, (_, verdict) in scored.items()}
     rows: list[Row] = []
     for method in methods():
         for scorer, graph in graphs.items():
-            assembly = assemble(puzzle, bank, graph, replace(method.config, scorer=scorer), seed=job.seed)
+            assembly = assemble(
+                puzzle, bank, graph, replace(method.config, scorer=scorer), judge=scored[scorer][0], seed=job.seed
+            )
             metrics = evaluate(puzzle, assembly, truth, NEIGHBOR_PX + 2 * job.kind.shred.erosion_px)
             rows.append({
                 "puzzle": job.kind.name, "method": method.name, "scorer": scorer, "seed": job.seed,

@@ -15,8 +15,9 @@ from jigsawnet.evaluation.detect_metrics import IntArray
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
+from jigsawnet.judging import Judge
 from jigsawnet.match import MatcherName
-from jigsawnet.pipeline import find_candidates, score_candidates
+from jigsawnet.pipeline import find_candidates
 from jigsawnet.raster import ShapeBank
 from jigsawnet.score import ScorerName
 from jigsawnet.shred import ShredConfig, shred_images
@@ -128,8 +129,9 @@ def label(
     )
 
 
-def score(puzzle: Puzzle, bank: ShapeBank, found: Sequence[Alignment], scorer: ScorerName) -> Verdict:
+def score(puzzle: Puzzle, bank: ShapeBank, found: Sequence[Alignment], scorer: ScorerName) -> tuple[Judge, Verdict]:
     """What a scorer of the package says, as a solve asks it, and how long that takes."""
     start = time.perf_counter()
-    scores = np.array(score_candidates(puzzle, bank, found, scorer))
-    return Verdict(scores, scores >= THRESHOLD, seconds=time.perf_counter() - start)
+    judge = Judge(puzzle, bank, scorer, found)
+    scores = judge(found)
+    return judge, Verdict(scores, scores >= THRESHOLD, seconds=time.perf_counter() - start)

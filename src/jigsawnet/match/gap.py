@@ -18,6 +18,9 @@ _MIN_SAMPLES = 12
 _SEAMS, _MIN_SEAMS, _CONFIDENT = 400, 6, 0.9
 _STEPS, _LARGEST_STEP_PX = 8, 4.0
 _SMALLEST_PX, _LARGEST_PX = 1.0, 16.0
+_MIN_TELLING = 4e-4
+"""How much a sample of a seam must tell about the gap, in the mean. Measured at 36 and 100 pieces: straight cuts 1e-4 to 2e-4,
+and gaps of up to 16 px read out of nothing; perturbation 0.02 2e-4 to 3e-4, wrong by 3 px; 0.03 6e-4, wrong by half a pixel."""
 
 
 def estimate_gap(
@@ -36,7 +39,7 @@ def estimate_gap(
     gap = 0.0
     for _ in range(_STEPS):
         pose, _ = verify(bank, i, j, pose, config, gap)
-        step = gap_step(bank, i, j, pose, gap, reach)
+        step = gap_step(bank, i, j, pose, gap, reach, _MIN_TELLING)
         gap = min(max(gap + max(-_LARGEST_STEP_PX, min(_LARGEST_STEP_PX, step)), 0.0), _LARGEST_PX)
         if abs(step) < 0.05:
             break
@@ -53,10 +56,17 @@ def lay_apart(
     return pose, features
 
 
-def gap_step(bank: ShapeBank, i: Int32Array, j: Int32Array, pose: Float32Array, gap_px: float, reach_px: float) -> float:
-    """What to add to the gap: least squares over all seams of ``pose (C, 3)`` = i_from_j, refined with ``gap_px`` before."""
-    told, weight = _votes(i, j, pose, np.float32(gap_px), np.float32(reach_px), np.float32(bank.step_px), *bank.arrays())
-    return float(told / weight) if weight > 0 else 0.0
+def gap_step(
+    bank: ShapeBank, i: Int32Array, j: Int32Array, pose: Float32Array, gap_px: float, reach_px: float, min_telling: float = 0.0
+) -> float:
+    """What to add to the gap: least squares over all seams of ``pose (C, 3)`` = i_from_j, refined with ``gap_px`` before.
+
+    0 where the seams are so straight that a sample tells less than ``min_telling``.
+    """
+    told, weight, samples = _votes(
+        i, j, pose, np.float32(gap_px), np.float32(reach_px), np.float32(bank.step_px), *bank.arrays()
+    )
+    return float(told / weight) if weight > min_telling * samples else 0.0
 
 
 @njit
@@ -64,7 +74,7 @@ def _votes(  # type: ignore[no-untyped-def]
     piece_i, piece_j, poses, gap, reach, step, first, points, normals, colors,
     grid_first, grid_size, grid_origin, nearest, depth, cell, core_first, core, center, radius, deepest,
 ):  # fmt: skip
-    told = weight = 0.0
+    told = weight = samples = 0.0
     for c in range(len(piece_i)):
         i, j = piece_i[c], piece_j[c]
         cos, sin = np.cos(poses[c, 0]), np.sin(poses[c, 0])
@@ -98,4 +108,5 @@ def _votes(  # type: ignore[no-untyped-def]
         free = np.ones(size) - a @ np.linalg.solve(normal, a.T @ np.ones(size))
         told -= (free * r).sum()
         weight += (free * free).sum()
-    return told, weight
+        samples += size
+    return told, weight, samples

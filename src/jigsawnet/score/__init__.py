@@ -1,4 +1,4 @@
-"""Stage 4: candidate → probability that it is right. Four scorers behind one door."""
+"""Stage 4: candidate → probability that it is right. The scorers that look at the pieces, behind one door."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Literal
 
 import numpy as np
 
+from jigsawnet.pixels import build_pixels
 from jigsawnet.raster import ShapeBank
 from jigsawnet.score.combine import combine
 from jigsawnet.score.detectors import load_detector
+from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.types import Alignment, FloatArray, Progress, Puzzle, no_progress
 
-__all__ = ["Ratings", "ScorerName", "score_alignments"]
+__all__ = ["Ratings", "Scorer", "ScorerName"]
 
+NetworkScorerName = Literal["jigsawnet", "seam", "combined"]
 ScorerName = Literal["fit", "jigsawnet", "seam", "combined"]
 
 HOPELESS = 1e-4
@@ -30,27 +33,28 @@ class Ratings:
     fit: FloatArray
 
 
-def score_alignments(
-    puzzle: Puzzle, bank: ShapeBank, alignments: Sequence[Alignment], scorer: ScorerName, ratings: Ratings | None = None,
-    progress: Progress = no_progress,
-) -> FloatArray:  # fmt: skip
-    """Score candidates ``(C,)`` in [0, 1].
+class Scorer:
+    """Scores candidates of one puzzle.
 
-    ``fit`` is the matcher's own score, ``jigsawnet`` the paper's boosted ensemble, ``seam`` our network on straightened seams,
-    ``combined`` a calibrated probability from the measured seam and our network. A candidate whose borders do not meet scores 0
-    with all but ``fit``. ``ratings`` are needed by ``combined`` alone.
+    ``jigsawnet`` is the paper's boosted ensemble, ``seam`` our network on straightened seams, ``combined`` a calibrated
+    probability from the measured seam and our network.
     """
-    if scorer == "fit" or not alignments:
-        return np.array([a.fit for a in alignments], dtype=np.float64)
-    if scorer == "combined" and ratings is None:
-        raise ValueError("the combined scorer needs ratings")
-    views = SeamViews(puzzle, bank, alignments)
-    score = np.zeros(len(alignments))
-    if scorer == "combined" and ratings is not None:
+
+    def __init__(self, puzzle: Puzzle, bank: ShapeBank, name: NetworkScorerName) -> None:
+        self._bank = bank
+        self._pixels = build_pixels(puzzle, unit_of(bank))
+        self._combined = name == "combined"
+        self._detector = load_detector("seam" if name == "combined" else name)
+
+    def __call__(self, alignments: Sequence[Alignment], ratings: Ratings, progress: Progress = no_progress) -> FloatArray:
+        """Score candidates ``(C,)`` in [0, 1]; one whose borders do not meet scores 0."""
+        score = np.zeros(len(alignments))
+        views = SeamViews(self._pixels, self._bank, alignments)
+        if not self._combined:
+            rows = np.flatnonzero(views.met)
+            score[rows] = self._detector.score(views, rows, progress)
+            return score
         rows = np.flatnonzero(views.met & (ratings.fit >= HOPELESS))
-        seen = load_detector("seam").score(views, rows, progress)
+        seen = self._detector.score(views, rows, progress)
         score[rows] = combine(ratings.terms[rows], np.column_stack([ratings.fit[rows], seen]))
-    else:
-        rows = np.flatnonzero(views.met)
-        score[rows] = load_detector(scorer).score(views, rows, progress)
-    return score
+        return score

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jigsawnet.pixels import build_pixels
+from jigsawnet.pixels import PixelBank
 from jigsawnet.raster import ShapeBank
 from jigsawnet.score.pair_picture import PictureConfig, render_pairs
 from jigsawnet.score.seam_band import render_bands
 from jigsawnet.score.seam_path import trace_seams, unit_of
-from jigsawnet.types import Alignment, BoolArray, Float32Array, Puzzle, UInt8Array
+from jigsawnet.types import Alignment, BoolArray, Float32Array, UInt8Array
 
 
 class SeamViews:
     """The seams of C candidates, ready to be drawn; what is drawn is not kept."""
 
-    def __init__(self, puzzle: Puzzle, bank: ShapeBank, alignments: Sequence[Alignment]) -> None:
+    def __init__(self, pixels: PixelBank, bank: ShapeBank, alignments: Sequence[Alignment]) -> None:
         self._unit_px = unit_of(bank)
-        self._pixels = build_pixels(puzzle, self._unit_px)
+        self._pixels = pixels
         self._i = np.array([a.i for a in alignments], dtype=np.int32)
         self._j = np.array([a.j for a in alignments], dtype=np.int32)
         poses = [(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in alignments]

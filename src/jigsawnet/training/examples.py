@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,9 @@ from jigsawnet.match import MatcherName
 from jigsawnet.match.fit import seam_terms
 from jigsawnet.match.verify import measure_alignments
 from jigsawnet.pipeline import find_candidates
+from jigsawnet.pixels import build_pixels
 from jigsawnet.score.pair_picture import PictureConfig
+from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import BoolArray, Float32Array, Progress, UInt8Array, no_progress
@@ -45,6 +48,8 @@ class ExamplesConfig:
 
     puzzles: int = 135
     """Puzzles to cut; the photographs take turns."""
+    largest: int = 200
+    """Most pieces of a puzzle; 9 to 200 are drawn, most often 36."""
     matchers: tuple[MatcherName, ...] = ("dense", "zhang")
     """Who proposes the candidates. The paper has zhang."""
     wrong_per_puzzle: int = 240
@@ -56,8 +61,10 @@ class ExamplesConfig:
     picture: PictureConfig = field(default_factory=PictureConfig)
 
     def __post_init__(self) -> None:
-        if self.puzzles < 2 or not self.matchers or self.wrong_per_puzzle < 0:
-            raise ConfigError("Training needs at least two puzzles and one matcher, and wrong-per-puzzle must not be negative.")
+        if self.puzzles < 2 or self.largest < 4 or not self.matchers or self.wrong_per_puzzle < 0:
+            raise ConfigError(
+                "Training needs two puzzles of four pieces and one matcher; wrong-per-puzzle must not be negative."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +165,7 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
     for k in range(config.puzzles):
         index = k % len(pictures)
         pieces = int(rng.choice((9, 16, 36, 64, 100, 200), p=(0.08, 0.1, 0.42, 0.15, 0.17, 0.08)))
+        pieces = min(pieces, config.largest)
         wiggle = float(rng.uniform(0.02, 0.06))
         kind, shred = "clean", ShredConfig(pieces=pieces, perturbation=wiggle)
         draw = rng.random()
@@ -193,7 +201,7 @@ def _make_part(job: _Job, config: ExamplesConfig) -> dict[str, NDArray[np.generi
         fit = np.array([a.fit for a in alignments], dtype=np.float32)
         kept = _thin(right, fit, config.wrong_per_puzzle, rng)
         chosen = [alignments[k] for k in kept]
-        views = SeamViews(puzzle, bank, chosen)
+        views = SeamViews(build_pixels(puzzle, unit_of(bank)), bank, chosen)
         blocks = [slice(start, start + 64) for start in range(0, len(chosen), 64)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             bands = list(pool.map(views.bands, blocks))
@@ -222,9 +230,9 @@ def _read_part(path: Path) -> dict[str, NDArray[np.generic]] | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as data:
             return {name: data[name] for name in _COLUMNS}
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
 
 

@@ -1,0 +1,99 @@
+"""Training data: labelled by the truth, the same each time, made once, and going on after an interruption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.io.images import write_png
+from jigsawnet.training import examples as module
+from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples
+from jigsawnet.types import UInt8Array
+
+CONFIG = ExamplesConfig(puzzles=3, largest=4, matchers=("dense",), wrong_per_puzzle=6)
+
+
+@pytest.fixture(scope="module")
+def photos(picture: UInt8Array, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pictures to cut."""
+    folder = tmp_path_factory.mktemp("photos")
+    write_png(folder / "a.png", picture)
+    write_png(folder / "b.png", np.ascontiguousarray(picture[::-1, :, ::-1]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Examples, Path]:
+    """Examples and the folder that keeps them."""
+    cache = tmp_path_factory.mktemp("cache")
+    return make_examples(photos, CONFIG, cache), cache
+
+
+def test_every_column_has_a_row_per_candidate(made: tuple[Examples, Path]) -> None:
+    examples, _ = made
+    n = len(examples)
+    assert examples.pictures.shape == (n, 64, 160, 3)
+    assert examples.bands.shape == (n, 32, 128, 5)
+    assert examples.rois.shape == (n, 4)
+    assert examples.features.shape == (n, 77)
+    assert len(examples.fit) == len(examples.puzzle) == len(examples.held_out) == n
+    assert sorted(set(examples.puzzle.tolist())) == [0, 1, 2]
+
+
+def test_right_and_wrong_candidates_are_there_and_differ(made: tuple[Examples, Path]) -> None:
+    examples, _ = made
+    assert 4 <= examples.right.sum() < len(examples)
+    assert (~examples.right).sum() <= 3 * CONFIG.wrong_per_puzzle
+    assert examples.fit[examples.right].mean() > examples.fit[~examples.right].mean() + 0.3
+
+
+def test_one_photo_is_held_out_and_its_puzzles_are_not_trained_on(made: tuple[Examples, Path]) -> None:
+    examples, _ = made
+    assert [bool(examples.held_out[examples.puzzle == k][0]) for k in range(3)] == [False, True, False]
+
+
+def test_what_is_kept_is_used_again_and_a_broken_part_is_made_anew(
+    made: tuple[Examples, Path], photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples, cache = made
+    parts = sorted(cache.glob("*/puzzle_*.npz"))
+    parts[1].write_bytes(parts[1].read_bytes()[:1000])
+    made_again = []
+    monkeypatch.setattr(
+        module, "_make_part", lambda job, config, make=module._make_part: made_again.append(job) or make(job, config)
+    )
+    again = make_examples(photos, CONFIG, cache)
+    assert len(made_again) == 1
+    assert again.digest() == examples.digest()
+
+
+def test_more_puzzles_add_to_the_same_folder(made: tuple[Examples, Path], photos: Path) -> None:
+    examples, cache = made
+    fewer = make_examples(photos, ExamplesConfig(puzzles=2, largest=4, matchers=("dense",), wrong_per_puzzle=6), cache)
+    assert len(list(cache.iterdir())) == 1
+    assert len(fewer) < len(examples)
+    assert (fewer.bands == examples.bands[: len(fewer)]).all()
+
+
+def test_a_folder_with_one_good_picture_is_refused(picture: UInt8Array, tmp_path: Path) -> None:
+    write_png(tmp_path / "good.png", picture)
+    (tmp_path / "broken.jpg").write_bytes(b"no picture")
+    with pytest.raises(InputError, match="1 usable picture and 1 broken"):
+        make_examples(tmp_path, CONFIG, tmp_path / "cache")
+
+
+def test_a_broken_picture_among_good_ones_is_passed_over(photos: Path, picture: UInt8Array, tmp_path: Path) -> None:
+    for name in ("a.png", "c.png"):
+        write_png(tmp_path / name, picture)
+    (tmp_path / "b.png").write_bytes(b"\x89PNG but no more")
+    made = make_examples(tmp_path, ExamplesConfig(puzzles=2, largest=4, matchers=("dense",)), tmp_path / "cache")
+    assert made.photos == ("a.png", "c.png")
+
+
+@pytest.mark.parametrize("bad", [{"puzzles": 1}, {"matchers": ()}, {"wrong_per_puzzle": -1}, {"largest": 2}])
+def test_options_out_of_range_are_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        ExamplesConfig(**bad)
