@@ -20,11 +20,11 @@ from jigsawnet.types import Alignment, Assembly, Float32Array, Puzzle
 Cut = tuple[Puzzle, ShapeBank, Assembly, tuple[Alignment, ...]]
 
 
-def cut_puzzle(erosion_px: float) -> Cut:
-    """Sixteen wiggly pieces of a colourful picture, their candidates and the truth."""
+def cut_puzzle(erosion_px: float, perturbation: float = 0.06) -> Cut:
+    """Sixteen pieces of a colourful picture, wiggly unless told otherwise, their candidates and the truth."""
     coarse = np.random.default_rng(2).integers(40, 256, (24, 32, 3), dtype=np.uint8)
     picture = np.clip(cv2.resize(coarse, (640, 480), interpolation=cv2.INTER_CUBIC), 40, 255).astype(np.uint8)
-    config = ShredConfig(pieces=16, perturbation=0.06, erosion_px=erosion_px)
+    config = ShredConfig(pieces=16, perturbation=perturbation, erosion_px=erosion_px)
     puzzle, truth = shred_images([picture], config, np.random.default_rng(5))
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
     return puzzle, bank, truth, propose_dense(bank, 40, DenseConfig())
@@ -114,3 +114,12 @@ def test_few_or_doubtful_seams_say_nothing(eroded: Cut) -> None:
     assert estimate_gap(bank, i, j, pose, np.full(len(i), 0.5), config) == 0.0
     assert estimate_gap(bank, i[:5], j[:5], pose[:5], np.ones(5), config) == 0.0
     assert estimate_gap(bank, i[:0], j[:0], pose[:0], np.zeros(0), config) == 0.0
+
+
+def test_straight_cuts_tell_nothing_about_the_gap() -> None:
+    straight = cut_puzzle(erosion_px=0.0, perturbation=0.0)
+    assert {a.seam.distance_px for a in straight[3] if a.seam} == {0.0}
+    joins = right_joins(straight, gap_px=2.5)
+    assert len(joins) >= 20
+    i, j, pose = as_rows(joins)
+    assert gap_step(straight[1], i, j, pose, 0.0, 2.5, min_telling=1.0) == 0.0
