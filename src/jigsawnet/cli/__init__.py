@@ -1,4 +1,4 @@
-"""The front door: ``jigsawnet solve | shred | eval | bench | train``."""
+"""The front door: ``jigsawnet solve | shred | eval | bench | train | cut``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tyro
 
 from jigsawnet.cli.bench import Bench
 from jigsawnet.cli.console import say_error
+from jigsawnet.cli.cut import Cut
 from jigsawnet.cli.evaluate import Eval
 from jigsawnet.cli.shred import Shred
 from jigsawnet.cli.solve import Solve
@@ -20,6 +21,7 @@ from jigsawnet.errors import JigsawNetError
 DESCRIPTION = """Put torn, shredded or cut pictures together again.
 
   jigsawnet solve pieces/ -o result/       pieces in, picture out
+  jigsawnet cut scan.png -o pieces/        find the pieces in a scan of many
   jigsawnet shred photo.jpg -o pieces/     cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/   how much of the result is right
 
@@ -33,7 +35,14 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main_code(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; bad input becomes one sentence and 2."""
-    commands: dict[str, Callable[..., Any]] = {"solve": Solve, "shred": Shred, "eval": Eval, "bench": Bench, "train": Train}
+    commands: dict[str, Callable[..., Any]] = {
+        "solve": Solve,
+        "shred": Shred,
+        "eval": Eval,
+        "bench": Bench,
+        "train": Train,
+        "cut": Cut,
+    }
     try:
         command = tyro.extras.subcommand_cli_from_dict(commands, prog="jigsawnet", description=DESCRIPTION, args=arguments)
         return int(command.run())

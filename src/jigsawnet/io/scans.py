@@ -1,0 +1,73 @@
+"""Files of scans: pictures with their resolution in, and a record of what was cut from where out."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from jigsawnet.io.files import write_text
+from jigsawnet.io.images import read_image
+from jigsawnet.types import UInt8Array
+
+CUT_FILE = "cut.json"
+"""A folder with this file holds the pieces cut from scans."""
+
+_DPI_RANGE = (20.0, 20_000.0)
+
+
+def read_scan(path: Path) -> UInt8Array:
+    """Read a scan as ``(H, W, 3)`` RGB, upright; what is transparent becomes white.
+
+    Raises:
+        InputError: as for `read_image`.
+    """
+    pixels = read_image(path)
+    if pixels.shape[2] == 3:
+        return pixels
+    alpha = pixels[..., 3:].astype(np.uint16)
+    return ((pixels[..., :3] * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)
+
+
+def read_dpi(path: Path) -> float | None:
+    """Dots per inch from a picture's tags; None when there are none that make sense, or the file cannot be read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as picture:
+                across, down = (float(value) for value in picture.info["dpi"])
+    except Exception:  # a damaged file is refused in words when its pixels are read
+        return None
+    usable = math.isfinite(across) and _DPI_RANGE[0] <= across <= _DPI_RANGE[1] and abs(across - down) < 0.01 * across
+    return round(across, 1) if usable else None
+
+
+def piece_stems(paths: Sequence[Path]) -> list[str]:
+    """A name for the pieces of each scan, from its file name: plain on every system, and different for each scan."""
+    stems: list[str] = []
+    taken: set[str] = set()
+    for path in paths:
+        plain = re.sub(r'[\x00-\x1f<>:"/\\|?*]', "_", path.stem).lstrip(".").rstrip(" .") or "scan"
+        stem, number = plain, 2
+        while stem.casefold() in taken:
+            stem, number = f"{plain}({number})", number + 1
+        taken.add(stem.casefold())
+        stems.append(stem)
+    return stems
+
+
+def write_cut_record(path: Path, scans: Sequence[Mapping[str, Any]], pieces: Sequence[Mapping[str, Any]]) -> None:
+    """Write which piece came from which place of which scan, and what was noticed about the scans.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    record = {"format": "jigsawnet/cut", "version": 1, "scans": list(scans), "pieces": list(pieces)}
+    write_text(path, json.dumps(record, indent=1) + "\n")
