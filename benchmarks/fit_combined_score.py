@@ -12,9 +12,10 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
-from fit_seam_score import average_precision, fit
+from fit_seam_score import fit
 
 from jigsawnet.config import SolveConfig
+from jigsawnet.evaluation.detect_metrics import average_precision
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.evaluation.pages import make_page
 from jigsawnet.io.images import read_image

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from jigsawnet.contours import ContourConfig, trace_contours
+from jigsawnet.evaluation.detect_metrics import average_precision
 from jigsawnet.evaluation.neighbors import common_borders
 from jigsawnet.evaluation.pages import make_page
 from jigsawnet.geometry import SE2
@@ -86,13 +87,6 @@ def fit(terms: np.ndarray, right: np.ndarray, weight: np.ndarray) -> tuple[np.nd
 
     b = minimize(loss, np.zeros(z.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 800}).x
     return b[1:] / scale, float(b[0] - (b[1:] / scale) @ mean)
-
-
-def average_precision(score: np.ndarray, right: np.ndarray) -> float:
-    """Area under the precision-recall curve of a ranking."""
-    ranked = right[np.argsort(-score)]
-    precision = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
-    return float(precision[ranked].mean()) if ranked.any() else float("nan")
 
 
 def main() -> None:

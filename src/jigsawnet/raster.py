@@ -21,6 +21,8 @@ from jigsawnet.types import Contour, Float32Array
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
+OPPOSITE = -0.6
+"""Cosine between inward normals below which two borders face each other."""
 MARGIN_CELLS = 16
 """Cells around a piece in which the nearest contour sample is known."""
 
@@ -153,3 +155,20 @@ def look_up(piece, x, y, grid_first, grid_size, grid_origin, cell_px):  # type: 
     if row < 0 or col < 0 or row >= grid_size[piece, 0] or col >= grid_size[piece, 1]:
         return np.int64(-1)
     return grid_first[piece] + np.int64(row) * grid_size[piece, 1] + col
+
+
+@njit
+def longest_run(met):  # type: ignore[no-untyped-def]
+    """The cyclic run with the most samples that meet minus half of those that do not; it may pass the end once."""
+    n = len(met)
+    best = score = 0.0
+    best_start = best_stop = start = 0
+    for r in range(2 * n):
+        if score <= 0.0:
+            score, start = 0.0, r
+        score += 1.0 if met[r % n] else -0.5
+        if r + 1 - start > n:
+            break
+        if score > best:
+            best, best_start, best_stop = score, start, r + 1
+    return best_start, best_stop

@@ -20,12 +20,12 @@ from jigsawnet.types import Alignment, Assembly, Float32Array, Puzzle
 Cut = tuple[Puzzle, ShapeBank, Assembly, tuple[Alignment, ...]]
 
 
-def cut_puzzle(erosion_px: float, perturbation: float = 0.06) -> Cut:
+def cut_puzzle(erosion_px: float, perturbation: float = 0.06, seed: int = 5) -> Cut:
     """Sixteen pieces of a colourful picture, wiggly unless told otherwise, their candidates and the truth."""
     coarse = np.random.default_rng(2).integers(40, 256, (24, 32, 3), dtype=np.uint8)
     picture = np.clip(cv2.resize(coarse, (640, 480), interpolation=cv2.INTER_CUBIC), 40, 255).astype(np.uint8)
     config = ShredConfig(pieces=16, perturbation=perturbation, erosion_px=erosion_px)
-    puzzle, truth = shred_images([picture], config, np.random.default_rng(5))
+    puzzle, truth = shred_images([picture], config, np.random.default_rng(seed))
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
     return puzzle, bank, truth, propose_dense(bank, 40, DenseConfig())
 
@@ -117,7 +117,7 @@ def test_few_or_doubtful_seams_say_nothing(eroded: Cut) -> None:
 
 
 def test_straight_cuts_tell_nothing_about_the_gap() -> None:
-    straight = cut_puzzle(erosion_px=0.0, perturbation=0.0)
+    straight = cut_puzzle(erosion_px=0.0, perturbation=0.0, seed=0)  # without the limit 12 px are read out of these cuts
     assert {a.seam.distance_px for a in straight[3] if a.seam} == {0.0}
     joins = right_joins(straight, gap_px=2.5)
     assert len(joins) >= 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -39,14 +40,34 @@ def write_text(path: Path, text: str) -> None:
 
     File names that are no valid Unicode carry lone surrogates; these are written as ``\udcXX``, which JSON reads back.
     """
+    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, unless they are there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {_reason(error)}.") from error
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file so that a reader, or the next start after a power cut, sees the old one or the whole new one.
+
+    Raises:
+        OutputError: the disk is full or the folder cannot be written; the old file is as it was.
+    """
     temporary = path.parent / f".jigsawnet-{uuid4().hex}.tmp"
     try:
         with temporary.open("xb") as stream:
-            stream.write(text.encode("utf-8", errors="backslashreplace"))
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
+        _sync_folder(path.parent)
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.ENOSPC:
+            raise OutputError(f"The disk is full and {path} was not written; make room and start again.") from error
         raise OutputError(f"{path} cannot be written: {_reason(error)}.") from error
     finally:
         with suppress(OSError, ValueError):
@@ -124,6 +145,16 @@ def _remove_empty(folders: list[Path]) -> None:
     for folder in folders:
         with suppress(OSError, ValueError):
             folder.rmdir()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last through a power cut, where the system lets a folder be synchronised."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _reason(error: Exception) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jigsawnet.match.verify import OPPOSITE, VerifyConfig, verify
-from jigsawnet.raster import Int32Array, ShapeBank, look_up, njit
+from jigsawnet.match.verify import VerifyConfig, verify
+from jigsawnet.raster import OPPOSITE, Int32Array, ShapeBank, look_up, njit
 from jigsawnet.types import Float32Array, FloatArray
 
 _MIN_SAMPLES = 12

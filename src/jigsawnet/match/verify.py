@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import ShapeBank, look_up, njit
+from jigsawnet.raster import OPPOSITE, ShapeBank, longest_run, look_up, njit
 from jigsawnet.types import Alignment, Float32Array
 
 FEATURES = (
@@ -25,8 +25,6 @@ FEATURES = (
 MIDDLE = slice(10, 12)
 """The columns of the middle."""
 
-OPPOSITE = -0.6
-"""Cosine between inward normals below which two borders face each other."""
 _SLIDE_WEIGHT = 0.03
 _SLIDE_SAMPLES, _SLIDE_MIN_COUNT = 4, 6
 
@@ -255,7 +253,7 @@ def _measure(  # type: ignore[no-untyped-def]
             over += 1.0
             deepest = max(deepest, depth[at])
     out[4], out[5] = deepest, over * step
-    start, stop = _best_run(partner)
+    start, stop = longest_run(partner >= 0)
     count = close = square = 0.0
     sum_x = sum_y = sum_xx = sum_xy = sum_yy = 0.0
     color = spread_i = spread_j = together = 0.0
@@ -306,20 +304,3 @@ def _measure(  # type: ignore[no-untyped-def]
     out[9] = np.sqrt(max(narrow, 0.0))
     out[10], out[11] = mx, my
     out[12] = count / min(n, first[i + 1] - first[i])
-
-
-@njit
-def _best_run(partner):  # type: ignore[no-untyped-def]
-    """The cyclic run with the most matched minus half the unmatched samples; it may pass the end once."""
-    n = len(partner)
-    best = score = 0.0
-    best_start = best_stop = start = 0
-    for r in range(2 * n):
-        if score <= 0.0:
-            score, start = 0.0, r
-        score += 1.0 if partner[r % n] >= 0 else -0.5
-        if r + 1 - start > n:
-            break
-        if score > best:
-            best, best_start, best_stop = score, start, r + 1
-    return best_start, best_stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import ShapeBank, look_up, njit
+from jigsawnet.raster import OPPOSITE, ShapeBank, longest_run, look_up, njit
 from jigsawnet.types import Float32Array
 
 PATH_SAMPLES = 128
@@ -13,7 +13,7 @@ _SPARE = 8
 """Samples beyond each end of a seam that fills the path, so that the detectors see where it ends."""
 _COARSEST = 2.5
 """A path takes at most this many units a sample; of a longer seam it shows the middle."""
-_REACH_UNITS, _OPPOSITE = 2.5, -0.6
+_REACH_UNITS = 2.5
 
 
 def unit_of(bank: ShapeBank) -> float:
@@ -58,7 +58,7 @@ def _trace_all(  # type: ignore[no-untyped-def]
             facing = nx * (cos * normals[q, 0] - sin * normals[q, 1]) + ny * (sin * normals[q, 0] + cos * normals[q, 1])
             dx, dy = x - points[k, 0], y - points[k, 1]
             across, along = dx * nx + dy * ny, dx * ny - dy * nx
-            if facing < _OPPOSITE and abs(across + gaps[c]) < _REACH_UNITS * unit and abs(along) < 1.5 * step:
+            if facing < OPPOSITE and abs(across + gaps[c]) < _REACH_UNITS * unit and abs(along) < 1.5 * step:
                 met[s] = True
                 middle[s, 0], middle[s, 1] = x - 0.5 * across * nx, y - 0.5 * across * ny
         start, stop = longest_run(met)
@@ -70,23 +70,6 @@ def _trace_all(  # type: ignore[no-untyped-def]
                 count += 1
         if count >= 3:
             _lay_path(_smoothed(_smoothed(line[:count])), unit, path[c], span[c])
-
-
-@njit
-def longest_run(met):  # type: ignore[no-untyped-def]
-    """The cyclic run with the most samples that meet minus half of those that do not; it may pass the end once."""
-    n = len(met)
-    best = score = 0.0
-    best_start = best_stop = start = 0
-    for r in range(2 * n):
-        if score <= 0.0:
-            score, start = 0.0, r
-        score += 1.0 if met[r % n] else -0.5
-        if r + 1 - start > n:
-            break
-        if score > best:
-            best, best_start, best_stop = score, start, r + 1
-    return best_start, best_stop
 
 
 @njit

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
-import os
 import pickle
 import re
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +13,8 @@ from typing import Any
 
 import torch
 
-from jigsawnet.errors import ModelError, OutputError
+from jigsawnet.errors import ModelError
+from jigsawnet.io.files import make_folder, write_bytes
 
 _MAGIC = b"jigsawnet checkpoint 1\n"
 _NAME = re.compile(r"checkpoint-(\d{8})\.pt")
@@ -26,37 +24,12 @@ Stamp = Mapping[str, Any]
 """What a checkpoint belongs to: options by name, and the digest of the examples as ``data``."""
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file so that a reader, or the next start after a crash, sees the old one or the whole new one.
-
-    Raises:
-        OutputError: the disk is full or the folder cannot be written; the old file is as it was.
-    """
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, path)  # noqa: PTH105 - named as what it is: atomic
-        _sync_folder(path.parent)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise OutputError(
-                f"The disk is full, {path} was not written; make room and start again to go on from the last checkpoint."
-            ) from error
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
 def save_state(path: Path, state: Mapping[str, Any], stamp: Stamp) -> None:
     """Write tensors and plain values with their stamp and a checksum."""
     buffer = io.BytesIO()
     torch.save({"stamp": dict(stamp), "state": dict(state)}, buffer)
     payload = buffer.getvalue()
+    make_folder(path.parent)
     write_bytes(path, _MAGIC + hashlib.sha256(payload).digest() + payload)
 
 
@@ -137,13 +110,3 @@ def _check_stamp(path: Path, found: Stamp, wanted: Stamp) -> None:
         if found.get(key) != wanted.get(key):
             said = "other examples" if key == "data" else f"{key} = {found.get(key)}, not {wanted.get(key)}"
             raise ModelError(f"{path} was trained with {said}; give the same options and photos, or another folder.")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system lets a folder be synchronised."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

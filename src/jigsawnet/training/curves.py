@@ -10,7 +10,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jigsawnet.training.checkpoints import write_bytes
+from jigsawnet.io.files import write_bytes
 from jigsawnet.training.loop import History
 
 _PANELS = (

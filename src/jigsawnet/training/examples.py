@@ -12,17 +12,18 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from uuid import uuid4
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.config import SolveConfig
-from jigsawnet.errors import ConfigError, InputError, JigsawNetError, OutputError
+from jigsawnet.errors import ConfigError, InputError, JigsawNetError
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.evaluation.pages import make_page
+from jigsawnet.io.files import make_folder, write_bytes
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.match import MatcherName
@@ -120,10 +121,7 @@ def make_examples(photos: Path, config: ExamplesConfig, cache: Path, progress: P
     options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
     key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 1}
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    make_folder(folder)
     parts = []
     for done, job in enumerate(jobs):
         path = folder / f"puzzle_{done:04d}.npz"
@@ -237,11 +235,6 @@ def _read_part(path: Path) -> dict[str, NDArray[np.generic]] | None:
 
 
 def _write_part(path: Path, part: dict[str, NDArray[np.generic]]) -> None:
-    temporary = path.parent / f".{uuid4().hex}.tmp"
-    try:
-        with temporary.open("xb") as stream:
-            np.savez(stream, allow_pickle=False, **part)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
+    buffer = BytesIO()
+    np.savez(buffer, allow_pickle=False, **part)
+    write_bytes(path, buffer.getvalue())

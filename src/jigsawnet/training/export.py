@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
+from jigsawnet.io.files import write_bytes
 from jigsawnet.score.weights import FORMAT, VERSION
-from jigsawnet.training.checkpoints import write_bytes
 from jigsawnet.training.network import JigsawNet
 from jigsawnet.version import __version__
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jigsawnet.io.files import write_bytes
 from jigsawnet.training.card import describe_examples, model_card
-from jigsawnet.training.checkpoints import write_bytes
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.curves import write_curves, write_history
 from jigsawnet.training.examples import Examples, ExamplesConfig
