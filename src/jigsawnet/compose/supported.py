@@ -1,7 +1,8 @@
 """Connecting groups by single joins, those first on which the most other joins agree.
 
 A join between two groups says where one lies in the frame of the other; every other candidate between the two groups that
-says the same closes a loop, however long. The support of a join is the sum of scores of all that agree, itself included.
+says the same closes a loop, however long. The support of a join is its own score and the best score of every other pair of
+pieces that agrees.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _join_first(
 
 
 def measure_support(groups: Groups, bank: ShapeBank, table: EdgeTable, tolerance: Tolerance) -> FloatArray:
-    """``(E,)`` sum of scores of the edges between the same two groups that agree with each edge."""
+    """``(E,)`` score of each edge and of the pairs of pieces, between the same two groups, that agree with it."""
     roots = groups.roots
     turned = roots[table.i] > roots[table.j]
     low, high = np.where(turned, table.j, table.i), np.where(turned, table.i, table.j)
@@ -74,34 +75,50 @@ def measure_support(groups: Groups, bank: ShapeBank, table: EdgeTable, tolerance
     in_a_row = 4.0 + np.sqrt(size[roots[low]] + size[roots[high]])
     limits = np.column_stack([tolerance.px * np.sqrt(in_a_row), tolerance.rad * np.sqrt(in_a_row)])
     support = np.empty(len(table))
-    support[order] = _sum_agreeing(pair[order], moves[order], middles[order], limits[order], table.score[order], MAX_COMPARED)
+    pieces = table.i * np.int64(len(roots)) + table.j
+    support[order] = _sum_agreeing(
+        pair[order], pieces[order], moves[order], middles[order], limits[order], table.score[order], MAX_COMPARED
+    )
     return support
 
 
 @njit
-def _sum_agreeing(pair, moves, middles, limits, score, most):  # type: ignore[no-untyped-def]
-    """For edges sorted by pair of groups: the scores of those whose motion is the same at both edges' pieces, summed."""
+def _sum_agreeing(pair, pieces, moves, middles, limits, score, most):  # type: ignore[no-untyped-def]
+    """For edges sorted by pair of groups, best first: the score of each plus those of the others that move the group alike.
+
+    Of the candidates of one pair of pieces only the best that agrees counts: near-copies of one join are one witness.
+    """
     support = score.copy()
+    heard = np.empty(most, pieces.dtype)
     start = 0
     while start < len(pair):
         stop = start
         while stop < len(pair) and pair[stop] == pair[start]:
             stop += 1
-        for e in range(start, min(stop, start + most)):
-            for f in range(start, e):
-                turn = abs(moves[e, 0] - moves[f, 0]) % (2 * np.pi)
-                if min(turn, 2 * np.pi - turn) > limits[e, 1]:
-                    continue
-                c = np.cos(moves[e, 0]) - np.cos(moves[f, 0])
-                s = np.sin(moves[e, 0]) - np.sin(moves[f, 0])
-                x, y = moves[e, 1] - moves[f, 1], moves[e, 2] - moves[f, 2]
-                worst = 0.0
-                for at in (e, f):
-                    dx = c * middles[at, 0] - s * middles[at, 1] + x
-                    dy = s * middles[at, 0] + c * middles[at, 1] + y
-                    worst = max(worst, dx * dx + dy * dy)
-                if worst <= limits[e, 0] ** 2:
+        last = min(stop, start + most)
+        for e in range(start, last):
+            heard[0], count = pieces[e], 1
+            for f in range(start, last):
+                if not np.any(heard[:count] == pieces[f]) and _move_alike(e, f, moves, middles, limits):
+                    heard[count] = pieces[f]
+                    count += 1
                     support[e] += score[f]
-                    support[f] += score[e]
         start = stop
     return support
+
+
+@njit
+def _move_alike(e, f, moves, middles, limits):  # type: ignore[no-untyped-def]
+    """True when two edges carry the one group to the same place in the other, at the pieces of both."""
+    turn = abs(moves[e, 0] - moves[f, 0]) % (2 * np.pi)
+    if min(turn, 2 * np.pi - turn) > limits[e, 1]:
+        return False
+    c = np.cos(moves[e, 0]) - np.cos(moves[f, 0])
+    s = np.sin(moves[e, 0]) - np.sin(moves[f, 0])
+    x, y = moves[e, 1] - moves[f, 1], moves[e, 2] - moves[f, 2]
+    for at in (e, f):
+        dx = c * middles[at, 0] - s * middles[at, 1] + x
+        dy = s * middles[at, 0] + c * middles[at, 1] + y
+        if dx * dx + dy * dy > limits[e, 0] ** 2:
+            return False
+    return True

@@ -41,7 +41,7 @@ class ZhangConfig:
     """Step 2: borders this close count as aligned before the refinement."""
     aligned_px: float = 1.5
     """Step 4: borders this close are well aligned."""
-    aligned_lab: float = 25.0
+    aligned_lab: float = 8.0
     """Steps 2 and 4: Lab distance up to which pixels across the seam have similar colour."""
     max_overlap: float = 0.03
     """A candidate is dropped when more than this part of the smaller piece lies inside the other."""

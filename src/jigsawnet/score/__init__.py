@@ -12,6 +12,7 @@ from jigsawnet.pixels import build_pixels
 from jigsawnet.raster import ShapeBank
 from jigsawnet.score.combine import combine
 from jigsawnet.score.detectors import load_detector
+from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.types import Alignment, FloatArray, Progress, Puzzle, no_progress
@@ -55,6 +56,6 @@ class Scorer:
             score[rows] = self._detector.score(views, rows, progress)
             return score
         rows = np.flatnonzero(views.met & (ratings.fit >= HOPELESS))
-        seen = self._detector.score(views, rows, progress)
+        seen = score_along(self._detector, self._pixels, self._bank, alignments, views, rows, progress)
         score[rows] = combine(ratings.terms[rows], np.column_stack([ratings.fit[rows], seen]))
         return score

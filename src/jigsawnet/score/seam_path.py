@@ -14,30 +14,46 @@ _SPARE = 8
 _COARSEST = 2.5
 """A path takes at most this many units a sample; of a longer seam it shows the middle."""
 _REACH_UNITS = 2.5
+_UNITS_DEEP = 30.0
+"""Pieces are at least this many units deep: the border of slender ones is long, but what there is to see is not."""
 
 
 def unit_of(bank: ShapeBank) -> float:
     """The length, in px, that counts as one pixel of a well-resolved piece."""
-    return max(1.0, bank.step_px / 3.0)
+    deep = bank.deepest[bank.deepest > 0]
+    return max(1.0, min(bank.step_px / 3.0, float(np.median(deep)) / _UNITS_DEEP if len(deep) else np.inf))
+
+
+def longest_shown(unit_px: float) -> float:
+    """Arc length in px of the longest seam that a path shows whole."""
+    return (PATH_SAMPLES - 2 * _SPARE) * _COARSEST * unit_px
 
 
 def trace_seams(
-    bank: ShapeBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, gap_px: Float32Array
+    bank: ShapeBank,
+    i: NDArray[np.int32],
+    j: NDArray[np.int32],
+    pose: Float32Array,
+    gap_px: Float32Array,
+    ahead_px: Float32Array | None = None,
 ) -> tuple[Float32Array, Float32Array]:
     """Follow the seam of each candidate ``pose (C, 3)`` = i_from_j (theta, x, y), laid ``gap_px (C,)`` apart.
+
+    The path is centred on the middle of the seam, or ``ahead_px (C,)`` further along.
 
     Returns ``path (C, PATH_SAMPLES, 2)`` in i's frame, with j to the right when walking along it (y down), straight beyond the
     seam's ends, and ``span (C, 2)``: the arc length in px of the seam, 0 for none, and of one step of the path.
     """
     path, span = np.zeros((len(i), PATH_SAMPLES, 2), np.float32), np.zeros((len(i), 2), np.float32)
-    _trace_all(i, j, pose.astype(np.float32), gap_px, path, span, np.float32(unit_of(bank)), np.float32(bank.step_px),
-               *bank.arrays()[:10])  # fmt: skip
+    ahead = np.zeros(len(i), np.float32) if ahead_px is None else ahead_px
+    _trace_all(i, j, pose.astype(np.float32), gap_px, ahead, path, span, np.float32(unit_of(bank)),
+               np.float32(bank.step_px), *bank.arrays()[:10])  # fmt: skip
     return path, span
 
 
 @njit
 def _trace_all(  # type: ignore[no-untyped-def]
-    piece_i, piece_j, poses, gaps, path, span, unit, step, first, points, normals, colors,
+    piece_i, piece_j, poses, gaps, ahead, path, span, unit, step, first, points, normals, colors,
     grid_first, grid_size, grid_origin, nearest, depth, cell,
 ):  # fmt: skip
     for c in range(len(piece_i)):
@@ -69,7 +85,7 @@ def _trace_all(  # type: ignore[no-untyped-def]
                 line[count] = middle[r % n]
                 count += 1
         if count >= 3:
-            _lay_path(_smoothed(_smoothed(line[:count])), unit, path[c], span[c])
+            _lay_path(_smoothed(_smoothed(line[:count])), unit, ahead[c], path[c], span[c])
 
 
 @njit
@@ -82,8 +98,8 @@ def _smoothed(line):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _lay_path(line, unit, path, span):  # type: ignore[no-untyped-def]
-    """Sample a polyline evenly about its middle; beyond its ends go straight on."""
+def _lay_path(line, unit, ahead, path, span):  # type: ignore[no-untyped-def]
+    """Sample a polyline evenly about the point ``ahead`` of its middle; beyond its ends go straight on."""
     n = len(line)
     at = np.zeros(n, np.float32)
     for k in range(1, n):
@@ -97,7 +113,7 @@ def _lay_path(line, unit, path, span):  # type: ignore[no-untyped-def]
     few = min(3, n - 1)
     k = 0
     for s in range(samples):
-        t = 0.5 * length + (s - 0.5 * (samples - 1)) * step
+        t = 0.5 * length + ahead + (s - 0.5 * (samples - 1)) * step
         if t <= 0.0:
             a, b, rest = 0, few, t
         elif t >= length:

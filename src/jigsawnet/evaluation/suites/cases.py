@@ -44,6 +44,7 @@ class Case:
         made_of = {
             "source": self.group.kind.source,
             "mix": self.group.kind.mix,
+            "foreign": self.group.kind.foreign,
             "seed": self.number,
             "shred": dataclasses.asdict(self.group.shred),
             "pictures": [_digest_of(path) for path in self.sources],
@@ -86,7 +87,18 @@ def build_puzzle(case: Case) -> tuple[Puzzle, Assembly]:
         puzzle = load_puzzle(case.sources[0])
         return puzzle, read_truth(case.sources[0], puzzle)
     rng = np.random.default_rng(case.number)
-    return shred_images(_images(case, rng), case.group.shred, rng)
+    images = _images(case, rng)
+    own = case.group.kind.mix
+    puzzle, truth = shred_images(images[:own], case.group.shred, rng)
+    return add_foreign(puzzle, truth, [shred_images([image], case.group.shred, rng)[0] for image in images[own:]], rng)
+
+
+def add_foreign(puzzle: Puzzle, truth: Assembly, others: Sequence[Puzzle], rng: np.random.Generator) -> tuple[Puzzle, Assembly]:
+    """Add one piece of each of ``others``; in the truth it has no place."""
+    strangers = [other.fragments[int(rng.integers(len(other)))] for other in others]
+    n = len(puzzle)
+    added = [replace(piece, idx=n + k, name=f"foreign_{k + 1:04d}.png") for k, piece in enumerate(strangers)]
+    return replace(puzzle, fragments=(*puzzle.fragments, *added)), replace(truth, n_fragments=n + len(added))
 
 
 def _images(case: Case, rng: np.random.Generator) -> list[UInt8Array]:
@@ -94,7 +106,7 @@ def _images(case: Case, rng: np.random.Generator) -> list[UInt8Array]:
     if kind.source == "photos":
         return [read_image(path)[..., :3] for path in case.sources]
     make = make_page if kind.source == "pages" else make_picture
-    return [make(rng) for _ in range(kind.mix)]
+    return [make(rng) for _ in range(kind.mix + kind.foreign)]
 
 
 def _pictures(suite: Suite, photos: Path | None) -> list[Path]:
@@ -113,7 +125,7 @@ def _spread(pictures: Sequence[Path], group: Group, number: int) -> tuple[Path, 
     """Pictures of one puzzle; puzzles are spread over the folder, and every value of a curve has the same first pictures."""
     n = len(pictures)
     start = number * n // group.kind.puzzles if group.kind.puzzles <= n else number
-    return tuple(pictures[(start + k) % n] for k in range(group.kind.mix))
+    return tuple(pictures[(start + k) % n] for k in range(group.kind.mix + group.kind.foreign))
 
 
 def _folder_cases(group: Group, folders: Sequence[Path], most: int | None) -> list[Case]:

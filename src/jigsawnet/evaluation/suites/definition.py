@@ -35,14 +35,18 @@ class Kind:
     """How many puzzles; each has a picture and a seed of its own."""
     mix: int = 1
     """Pictures mixed in one puzzle."""
+    foreign: int = 0
+    """Pieces added that belong to nothing: one of each of so many other pictures, cut in the same way."""
     methods: tuple[str, ...] = ()
     """Who puts them together; all methods of the suite when left out."""
     paper: tuple[str, ...] = ()
     """Sets of the paper's tables to compare with, such as "MIT 9"."""
 
     def __post_init__(self) -> None:
-        if self.puzzles < 1 or self.mix < 1:
-            raise ConfigError("puzzles and mix must be 1 or more.")
+        if self.puzzles < 1 or self.mix < 1 or self.foreign < 0:
+            raise ConfigError("puzzles and mix must be 1 or more, foreign 0 or more.")
+        if self.foreign and self.source == "folders":
+            raise ConfigError("foreign pieces are added to puzzles that are cut, not to those that are read.")
         check_methods(self.methods)
 
 
@@ -73,7 +77,7 @@ class Sweep:
     axis: str
     """What is varied, with its unit: the label of the axis."""
     vary: str
-    """An option of the shredder, or "mix"."""
+    """An option of the shredder, "mix" or "foreign"."""
     values: tuple[float, ...]
     source: Source = "photos"
     puzzles: int = 3
@@ -164,12 +168,13 @@ def _group(entry: Mapping[str, Any], where: str) -> Group:
 def _sweep(entry: Mapping[str, Any], where: str) -> Iterator[Group]:
     sweep = fill(Sweep, {key: value for key, value in entry.items() if key != SHRED_KEY}, where)
     fixed = table(entry, SHRED_KEY, where)
-    if sweep.vary != "mix":
+    of_kind = sweep.vary in ("mix", "foreign")
+    if not of_kind:
         check_keys({sweep.vary: None}, ShredConfig.__dataclass_fields__, f"{where}: vary")
     for value in sweep.values:
         curve = Curve(sweep.name, sweep.axis, float(value))
         kind: dict[str, Any] = {"name": f"{sweep.name} {value:g}", "source": sweep.source, "puzzles": sweep.puzzles}
         shred = {**fixed}
-        (kind if sweep.vary == "mix" else shred)[sweep.vary] = value
+        (kind if of_kind else shred)[sweep.vary] = value
         filled = fill(Kind, {**kind, "methods": list(sweep.methods)}, where)
         yield Group(filled, fill(ShredConfig, shred, f"{where}, shred"), curve)

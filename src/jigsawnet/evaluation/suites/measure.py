@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from jigsawnet.evaluation.metrics import evaluate, right_candidates, right_pieces
+from jigsawnet.evaluation.metrics import Metrics, evaluate, right_candidates, right_pieces
 from jigsawnet.evaluation.neighbors import true_neighbors
 from jigsawnet.types import Alignment, Assembly, BoolArray, FloatArray, Puzzle, sort_components
 
@@ -35,7 +35,7 @@ def measure(
     ``scores (C,)`` are those of the ``alignments``; ``min_score`` is what the composer asks of a join.
     """
     gap_px = NEIGHBOR_PX + 2 * erosion_px
-    metrics = evaluate(puzzle, assembly, truth, gap_px)
+    metrics = over_own_pieces(evaluate(puzzle, assembly, truth, gap_px), truth)
     neighbors = true_neighbors(puzzle, truth, gap_px)
     right = np.array(right_candidates(puzzle, alignments, truth, gap_px=gap_px), dtype=bool)
     hits = right_pieces(puzzle, assembly, truth)
@@ -46,10 +46,20 @@ def measure(
         **_rest(puzzle, truth, assembly, neighbors),
         "pcr_pictures": [round(len(hits.intersection(own)) / len(own), 4) for own in truth.components],
         "separated": is_separated(assembly, truth),
+        "foreign": len(truth.unplaced),
+        "foreign_placed": len(set(truth.unplaced).intersection(assembly.poses)),
         "candidates": len(alignments),
         "right_scores": count_scores(scores[right]),
         "wrong_scores": count_scores(scores[~right]),
     }
+
+
+def over_own_pieces(metrics: Metrics, truth: Assembly) -> Metrics:
+    """The shares of pieces taken over those that have a true place; foreign ones have none."""
+    factor = truth.n_fragments / max(1, len(truth.poses))
+    return dataclasses.replace(
+        metrics, pcr=metrics.pcr * factor, pcr_tight=metrics.pcr_tight * factor, lcr=min(1.0, metrics.lcr * factor)
+    )
 
 
 def count_scores(scores: FloatArray) -> list[int]:

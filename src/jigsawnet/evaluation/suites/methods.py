@@ -11,7 +11,7 @@ from jigsawnet.refine import RefineConfig
 from jigsawnet.second_round import SecondRoundConfig
 
 OURS = "ours"
-KEPT_WITHOUT_DETECTOR = 0.4
+KEPT_WITHOUT_DETECTOR = 0.2
 """Without the detector, candidates of less than this part of the puzzle's best matching score are pruned."""
 
 

@@ -66,6 +66,7 @@ def _summary(runs: Sequence[Run]) -> dict[str, Any]:
         **{name: _mean(row[name] for row in measured) for name in SHARES},
         "pcr_worst_picture": _mean(worst),
         "separated": _mean(float(row["separated"]) for row in measured),
+        **{name: sum(row.get(name, 0) for row in measured) for name in ("foreign", "foreign_placed")},
         "seconds": _mean(record.seconds for record in solved),
         "max_seconds": max((record.seconds for record in solved), default=None),
         "peak_mb": max((record.peak_mb for record in solved if record.peak_mb is not None), default=None),

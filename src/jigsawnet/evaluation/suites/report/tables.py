@@ -92,6 +92,8 @@ def _table(title: str, rows: Sequence[Row], columns: dict[str, Callable[[Row], s
     if any(row["pcr_worst_picture"] is not None and row["pcr_worst_picture"] != row["pcr"] for row in rows):
         columns["PCR of the worst picture, %"] = lambda row: percent(row["pcr_worst_picture"])
         columns["separated, %"] = lambda row: percent(row["separated"])
+    if any(row.get("foreign") for row in rows):
+        columns["foreign pieces placed"] = lambda row: f"{row['foreign_placed']} of {row['foreign']}"
     if any(row["failed"] for row in rows):
         columns["failed"] = lambda row: str(row["failed"])
     if any(row["paper"] for row in rows):
