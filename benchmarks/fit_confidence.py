@@ -21,7 +21,8 @@ from jigsawnet.evaluation.metrics import right_candidates, right_joins, right_pi
 from jigsawnet.graph import build_graph
 from jigsawnet.io.images import read_image
 from jigsawnet.judging import Judge
-from jigsawnet.pipeline import StageClock, find_candidates, lay_pieces
+from jigsawnet.pipeline import find_candidates, lay_pieces
+from jigsawnet.stage_clock import StageClock
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import MatchGraph
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jigsawnet.compose import compose
@@ -19,7 +17,9 @@ from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.layout import straighten_components
 from jigsawnet.second_round import second_round
-from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, StageReport, no_progress
+from jigsawnet.stage_clock import StageClock
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, no_progress
 from jigsawnet.version import __version__
 
 
@@ -40,6 +40,7 @@ def solve_puzzle(
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     candidates: Sequence[Alignment] | None = None,
     time_limit: float | None = None,
+    stop: Stop | None = None,
     progress: Progress = no_progress,
 ) -> Solution:
     """Put a puzzle together and report each stage.
@@ -51,31 +52,29 @@ def solve_puzzle(
         constraints: what a person has decided.
         candidates: joins to choose from, found by another program; None finds them here. Their fits only rank them.
         time_limit: seconds after which composition ends with the best it has.
+        stop: ends it early as the time limit does, and takes its place.
         progress: told how far each stage is.
     """
     config = config or SolveConfig()
-    clock = StageClock()
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    clock, stop = StageClock(), stop or Stop.after(time_limit)
     if candidates is None:
         bank, alignments = find_candidates(puzzle, config, clock, progress)
-        scorer = config.chosen_scorer
     else:
-        bank, alignments = trace_bank(puzzle, config, clock), _ranked(candidates)
-        scorer = config.scorer or "fit"
-        if scorer == "fit":
-            config = dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
-    with clock.stage("score") as counts:
-        judge = Judge(puzzle, bank, scorer, alignments)
-        graph = build_graph(len(puzzle), alignments, judge(alignments, progress).tolist())
-        counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
+        bank, alignments, config = trace_bank(puzzle, config, clock), rank_given(candidates), config_for_given(config)
+    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress)
     assembly = assemble(
         puzzle, bank, graph, config, clock,
-        judge=judge, seed=seed, constraints=constraints, deadline=deadline, progress=progress,
+        judge=judge, seed=seed, constraints=constraints, stop=stop, progress=progress,
     )  # fmt: skip
-    lost = (puzzle.fragments[k].name for k in range(len(puzzle)) if bank.first[k] == bank.first[k + 1])
-    warnings = puzzle.warnings + tuple(f"{name} is too small to have a border and was left out." for name in lost)
+    warnings = puzzle.warnings + without_border(puzzle, bank)
     report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
     return Solution(assembly, alignments, report)
+
+
+def without_border(puzzle: Puzzle, bank: ShapeBank) -> tuple[str, ...]:
+    """A sentence for every piece that is too small to be matched."""
+    lost = (puzzle.fragments[k].name for k in range(len(puzzle)) if bank.first[k] == bank.first[k + 1])
+    return tuple(f"{name} is too small to have a border and was left out." for name in lost)
 
 
 def find_candidates(
@@ -98,10 +97,34 @@ def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock) -> ShapeB
     return bank
 
 
-def _ranked(candidates: Sequence[Alignment]) -> tuple[Alignment, ...]:
+def rank_given(candidates: Sequence[Alignment]) -> tuple[Alignment, ...]:
     """Candidates of another program with their fits divided by the largest."""
     largest = max((a.fit for a in candidates), default=0.0)
     return tuple(dataclasses.replace(a, fit=max(0.0, a.fit / largest) if largest > 0 else 0.0) for a in candidates)
+
+
+def config_for_given(config: SolveConfig) -> SolveConfig:
+    """Options for candidates of another program: scored by their fits, which are ranks, unless a scorer is named."""
+    config = dataclasses.replace(config, scorer=config.scorer or "fit")
+    if config.scorer != "fit":
+        return config
+    return dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
+
+
+def score_candidates(
+    puzzle: Puzzle,
+    bank: ShapeBank,
+    alignments: Sequence[Alignment],
+    config: SolveConfig,
+    clock: StageClock,
+    progress: Progress = no_progress,
+) -> tuple[Judge, MatchGraph]:
+    """Candidates → scores, and the judge that gave them."""
+    with clock.stage("score") as counts:
+        judge = Judge(puzzle, bank, config.chosen_scorer, alignments)
+        graph = build_graph(len(puzzle), alignments, judge(alignments, progress).tolist())
+        counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
+    return judge, graph
 
 
 def assemble(
@@ -114,7 +137,7 @@ def assemble(
     judge: Judge | None = None,
     seed: int = 0,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
-    deadline: float | None = None,
+    stop: Stop | None = None,
     progress: Progress = no_progress,
 ) -> Assembly:
     """The second half: scored candidates → composition → refinement → second round → confidence.
@@ -122,7 +145,7 @@ def assemble(
     ``judge`` scores the joins that come about on the way; None scores them by their fit.
     """
     clock = clock or StageClock()
-    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, deadline, progress)
+    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress)
     assembly = leave_out_unsure(judge_assembly(laid, graph, constraints), config.min_confidence, constraints.pinned)
     return assembly if constraints.pinned else straighten_components(puzzle, assembly)
 
@@ -136,12 +159,13 @@ def lay_pieces(
     judge: Judge | None = None,
     seed: int = 0,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
-    deadline: float | None = None,
+    stop: Stop | None = None,
     progress: Progress = no_progress,
 ) -> Assembly:
     """As `assemble`, up to the second round: the joins keep their scores, and pieces have no confidence yet."""
+    stop = stop or Stop()
     with clock.stage("compose") as counts:
-        assembly = _compose(graph, bank, config, constraints, seed, deadline, progress)
+        assembly = _compose(graph, bank, config, constraints, seed, stop, progress)
         counts.update(
             joins=len(assembly.edges), components=len(assembly.components),
             placed=len(assembly.poses), unplaced=len(assembly.unplaced),
@@ -149,8 +173,7 @@ def lay_pieces(
     with clock.stage("refine") as counts:
         assembly, stats = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
         counts.update(dataclasses.asdict(stats))
-    in_time = deadline is None or time.monotonic() < deadline
-    if config.matcher == "dense" and config.second_round.enabled and in_time:
+    if config.matcher == "dense" and config.second_round.enabled and not stop.is_over():
         with clock.stage("second round") as counts:
             assembly, found = second_round(
                 puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge
@@ -167,31 +190,16 @@ def _compose(
     config: SolveConfig,
     constraints: Constraints,
     seed: int,
-    deadline: float | None,
+    stop: Stop,
     progress: Progress,
 ) -> Assembly:
     """The fits of baseline matchers are ranks, not probabilities: with these, compose greedily, down to the last candidate."""
     options, composer = config.compose, config.composer or "hlm"
     if config.chosen_scorer == "fit" and config.matcher != "dense":
         options, composer = dataclasses.replace(options, min_score=0.0), config.composer or "best-first"
-    return compose(graph, bank, composer, options, constraints=constraints, seed=seed, deadline=deadline, progress=progress)
+    return compose(graph, bank, composer, options, constraints=constraints, seed=seed, stop=stop, progress=progress)
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, progress: Progress = no_progress) -> Assembly:
     """Put a puzzle together: `solve_puzzle` without the record."""
     return solve_puzzle(puzzle, config, progress=progress).assembly
-
-
-class StageClock:
-    """Collects a `StageReport` for every stage."""
-
-    def __init__(self) -> None:
-        self.stages: list[StageReport] = []
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[dict[str, int | float]]:
-        """Time what happens inside; the caller fills in the counts."""
-        counts: dict[str, int | float] = {}
-        start = time.perf_counter()
-        yield counts
-        self.stages.append(StageReport(name, time.perf_counter() - start, counts))

@@ -19,6 +19,7 @@ from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.graph import build_graph
 from jigsawnet.raster import ShapeBank, build_bank
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Edge, MatchGraph
 
 TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
@@ -223,9 +224,9 @@ def test_when_the_time_is_up_what_is_joined_is_returned(
 ) -> None:
     joins, truth = hard_grid(8, 5, np.random.default_rng(1), tile_pose)
     graph, bank = graph_of(64, joins), square_tiles(64)
-    assert compose(graph, bank, composer, ComposeConfig(), deadline=time.monotonic() - 1).components == ()
+    assert compose(graph, bank, composer, ComposeConfig(), stop=Stop(time.monotonic() - 1)).components == ()
     start = time.monotonic()
-    some = compose(graph, bank, composer, ComposeConfig(), deadline=start + 0.2)
+    some = compose(graph, bank, composer, ComposeConfig(), stop=Stop(start + 0.2))
     assert time.monotonic() - start < 2.0
     assert some.components
     assert len(truth) == some.n_fragments
@@ -275,7 +276,7 @@ def test_a_hundred_thousand_joins_are_handled(square_tiles: Tiles) -> None:
     poses = np.column_stack([rng.uniform(-3, 3, 100_000), rng.uniform(-90, 90, (100_000, 2))])
     joins = [Alignment(int(i), int(j), SE2(*map(float, p)), 0.6) for (i, j), p in zip(pairs, poses, strict=True)]
     graph, bank = build_graph(100, joins, rng.uniform(0, 1, 100_000).tolist()), square_tiles(100)
-    assembly = compose(graph, bank, "hlm", ComposeConfig(), deadline=time.monotonic() + 3.0)
+    assembly = compose(graph, bank, "hlm", ComposeConfig(), stop=Stop(time.monotonic() + 3.0))
     assert assembly.n_fragments == 100
     for component in assembly.components:
         rows = pose_rows((idx, assembly.poses[idx]) for idx in component)

@@ -11,6 +11,7 @@ from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.hierarchical import compose_hierarchical
 from jigsawnet.compose.problem import Clock, finish_assembly
 from jigsawnet.raster import ShapeBank
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, Constraints, MatchGraph, Progress, no_progress
 
 __all__ = ["ComposeConfig", "ComposerName", "compose"]
@@ -24,19 +25,19 @@ def compose(
     *,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     seed: int = 0,
-    deadline: float | None = None,
+    stop: Stop | None = None,
     progress: Progress = no_progress,
 ) -> Assembly:
     """Select joins and place the pieces; several components and unplaced pieces are normal results.
 
-    The result depends on the seed (`glc` only) and not on the order of the edges. When ``deadline``, a `time.monotonic`
-    value, passes, the best assembly so far is returned.
+    The result depends on the seed (`glc` only) and not on the order of the edges. When ``stop`` is over, the best
+    assembly so far is returned.
 
     Raises:
         InputError: the constraints contradict each other.
     """
     problem = prepare_problem(graph, bank, constraints)
-    clock = Clock(deadline, progress)
+    clock = Clock(stop or Stop(), progress)
     if composer == "best-first":
         groups = compose_best_first(problem, config, clock)
     elif composer == "glc":

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from jigsawnet.compose.edge_table import EdgeTable, IntArray, carry, chain, inve
 from jigsawnet.compose.groups import Groups
 from jigsawnet.geometry import SE2
 from jigsawnet.raster import ShapeBank
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, Edge, Progress, sort_components
 
 LOOP_RAD = math.radians(4.0)
@@ -37,21 +37,18 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """When to stop (a `time.monotonic` value), and whom to tell how far the work is."""
+    """When to stop, and whom to tell how far the work is."""
 
-    deadline: float | None
+    stop: Stop
     progress: Progress
 
     def is_over(self) -> bool:
-        """True when the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        """True when the composer is to end with what it has."""
+        return self.stop.is_over()
 
     def part(self, share: float) -> Clock:
         """A clock for the next step, which may use this share of the time that is left."""
-        if self.deadline is None:
-            return self
-        now = time.monotonic()
-        return Clock(now + share * (self.deadline - now), self.progress)
+        return replace(self, stop=self.stop.part(share))
 
 
 def finish_assembly(problem: Problem, groups: Groups) -> Assembly:

@@ -19,11 +19,12 @@ from jigsawnet.evaluation.tile_graphs import make_tile_graph
 from jigsawnet.graph import build_graph
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
-from jigsawnet.pipeline import StageClock, assemble, find_candidates
+from jigsawnet.pipeline import assemble, find_candidates
 from jigsawnet.raster import ShapeBank
 from jigsawnet.refine import RefineConfig
 from jigsawnet.second_round import SecondRoundConfig
 from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.stage_clock import StageClock
 from jigsawnet.types import Assembly, Fragment, MatchGraph, Progress, Puzzle, no_progress
 
 PRECISION, RECALL = 0.85, 0.97

@@ -23,8 +23,9 @@ from jigsawnet.evaluation.suites.thumbnail import draw_result
 from jigsawnet.graph import build_graph
 from jigsawnet.io.images import write_png
 from jigsawnet.judging import Judge
-from jigsawnet.pipeline import StageClock, assemble, find_candidates, trace_bank
+from jigsawnet.pipeline import assemble, find_candidates, trace_bank
 from jigsawnet.raster import ShapeBank
+from jigsawnet.stage_clock import StageClock
 from jigsawnet.types import Assembly, Puzzle
 from jigsawnet.version import __version__
 
