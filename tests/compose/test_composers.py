@@ -218,6 +218,17 @@ def test_joins_that_agree_connect_two_groups_before_a_better_one_alone(tile_pose
     assert share_placed(compose(graph_of(6, joins), square_tiles(6), "best-first", low), at) < 1.0
 
 
+def test_near_copies_of_one_join_are_one_witness(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """Two candidates of one pair say nearly the same wrong thing; one better join of another pair is believed instead."""
+    at = {k: tile_pose(k % 2, k // 2) for k in range(4)}
+    joins = [Alignment(i, i + 1, at[i].inverse() @ at[i + 1], 0.95) for i in (0, 2)]
+    joins.append(Alignment(0, 2, at[0].inverse() @ at[2], 0.8))
+    wrong = at[1].inverse() @ tile_pose(1, -1)
+    joins += [Alignment(1, 3, SE2(wrong.theta, wrong.x + shift, wrong.y), 0.7) for shift in (0.0, 0.4)]
+    assembly = compose(graph_of(4, joins), square_tiles(4), "hlm", ComposeConfig())
+    assert share_placed(assembly, at) == 1.0
+
+
 @every_composer
 def test_when_the_time_is_up_what_is_joined_is_returned(
     composer: ComposerName, tile_pose: TilePose, square_tiles: Tiles

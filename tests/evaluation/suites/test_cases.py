@@ -73,6 +73,14 @@ def test_made_up_pictures_need_no_folder(source: Source) -> None:
     assert "generated" in case.title
 
 
+def test_foreign_pieces_have_no_place_in_the_truth() -> None:
+    case = Case(Group(Kind("foreign", "generated", 1, foreign=2), ShredConfig(pieces=4)), 0)
+    puzzle, truth = build_puzzle(case)
+    assert [name for name in puzzle.names() if name.startswith("foreign")] == ["foreign_0001.png", "foreign_0002.png"]
+    assert truth.unplaced == (len(puzzle) - 2, len(puzzle) - 1)
+    assert case.digest() != replace(case, group=Group(Kind("own", "generated", 1), ShredConfig(pieces=4))).digest()
+
+
 def test_a_puzzle_is_named_by_what_it_is_made_of_and_not_by_names(photos: Path, tmp_path: Path) -> None:
     first, second, _ = suite_cases(suite_of(group_of()), photos)
     shutil.copytree(photos, tmp_path / "elsewhere")

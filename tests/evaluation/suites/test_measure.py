@@ -65,6 +65,15 @@ def test_causes_are_counted(tiny_puzzle: tuple[Puzzle, Assembly]) -> None:
     assert (sum(found["right_scores"]), sum(found["wrong_scores"])) == (len(pairs) - 1, 1)
 
 
+def test_foreign_pieces_are_no_loss_when_left_out_and_counted_when_placed(tiny_puzzle: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny_puzzle
+    known = replace(truth, poses={k: truth.poses[k] for k in range(3)}, components=((0, 1, 2),), confidence={})
+    found = measure(puzzle, known, known, [], np.zeros(0), 0.5)
+    assert (found["pcr"], found["foreign"], found["foreign_placed"]) == (1.0, 1, 0)
+    found = measure(puzzle, known, truth, [], np.zeros(0), 0.5)
+    assert (found["pcr"], found["foreign"], found["foreign_placed"]) == (1.0, 1, 1)
+
+
 def test_scores_are_counted_by_bins_in_rising_order() -> None:
     counts = count_scores(np.array([0.0, 1e-9, 0.5, 0.9999999, 1.0]))
     assert len(counts) == len(SCORE_EDGES) + 1
