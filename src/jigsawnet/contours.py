@@ -96,7 +96,7 @@ def _contour(fragment: Fragment, ring: FloatArray, step_px: float, config: Conto
     tangents = np.roll(points, -1, 0) - np.roll(points, 1, 0)
     tangents /= np.maximum(np.linalg.norm(tangents, axis=1, keepdims=True), 1e-9)
     normals = np.column_stack([-tangents[:, 1], tangents[:, 0]])
-    colors = sample(_smooth_lab(fragment), points + config.color_depth_px * normals)
+    colors = _edge_lab(fragment, points + config.color_depth_px * normals)
     return Contour(fragment.idx, points, normals, colors, step)
 
 
@@ -111,29 +111,26 @@ def _resample(ring: FloatArray, step_px: float) -> tuple[FloatArray, float]:
     return points, float(along[-1] / count)
 
 
-def _smooth_lab(fragment: Fragment) -> Float32Array:
-    """The picture in CIE Lab, slightly smoothed, nothing from outside the mask mixed in."""
+def _edge_lab(fragment: Fragment, points: FloatArray) -> FloatArray:
+    """CIE Lab ``(N, 3)`` of the picture at ``points (N, 2)``, slightly smoothed, nothing from outside the mask mixed in."""
     weight = fragment.mask.astype(np.float32)
-    color = fragment.image.astype(np.float32) / 255.0 * weight[..., None]
-    total = np.maximum(cv2.GaussianBlur(weight, (0, 0), 1.0), 1e-6)
-    smooth = np.clip(cv2.GaussianBlur(color, (0, 0), 1.0) / total[..., None], 0.0, 1.0)
-    return _lab(smooth.astype(np.float32))
+    color = fragment.image * (weight[..., None] / np.float32(255.0))
+    total = np.maximum(sample(np.asarray(cv2.GaussianBlur(weight, (0, 0), 1.0), np.float32), points), 1e-6)
+    smooth = sample(np.asarray(cv2.GaussianBlur(color, (0, 0), 1.0), np.float32), points) / total
+    return _lab(np.clip(smooth, 0.0, 1.0))
 
 
 _XYZ_OF_RGB = ((0.412453, 0.357580, 0.180423), (0.212671, 0.715160, 0.072169), (0.019334, 0.119193, 0.950227))
 _WHITE = (0.950456, 1.0, 1.088754)
 
 
-def _lab(rgb: Float32Array) -> Float32Array:
-    """CIE Lab (D65) of sRGB ``(H, W, 3)`` in [0, 1]; element by element, so that every run rounds alike."""
-    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92).astype(np.float32)
-    r, g, b = linear[..., 0], linear[..., 1], linear[..., 2]
-    xyz = [
-        np.float32(1 / w) * (np.float32(x) * r + np.float32(y) * g + np.float32(z) * b)
-        for (x, y, z), w in zip(_XYZ_OF_RGB, _WHITE, strict=True)
-    ]
+def _lab(rgb: FloatArray) -> FloatArray:
+    """CIE Lab (D65) of sRGB ``(N, 3)`` in [0, 1]; element by element, so that every run rounds alike."""
+    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
+    r, g, b = linear.T
+    xyz = ((x * r + y * g + z * b) / white for (x, y, z), white in zip(_XYZ_OF_RGB, _WHITE, strict=True))
     fx, fy, fz = (np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16.0 / 116.0) for t in xyz)
-    return np.stack([116.0 * fy - 16.0, 500.0 * (fx - fy), 200.0 * (fy - fz)], axis=-1).astype(np.float32)
+    return np.column_stack([116.0 * fy - 16.0, 500.0 * (fx - fy), 200.0 * (fy - fz)])
 
 
 def _lengths(ring: FloatArray) -> FloatArray:

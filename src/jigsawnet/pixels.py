@@ -49,11 +49,17 @@ def build_pixels(puzzle: Puzzle, unit_px: float) -> PixelBank:
 
 def _premultiplied(fragment: Fragment, scale: float) -> UInt8Array:
     """Colour times mask, and mask, with an empty rim: ``(rows, cols, 4)``."""
-    rgba = np.dstack([fragment.image * fragment.mask[..., None], fragment.mask * np.uint8(255)])
+    mask = fragment.mask * np.uint8(255)
+    color = np.asarray(cv2.bitwise_and(fragment.image, fragment.image, mask=mask), np.uint8)
     if scale != 1.0:
         rows, cols = (max(1, round(side * scale)) for side in fragment.mask.shape)
-        rgba = np.asarray(cv2.resize(rgba, (cols, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        color, mask = (_resized(layer, rows, cols) for layer in (color, mask))
+    rgba = np.dstack([color, mask])
     return np.pad(rgba, ((1, 1), (1, 1), (0, 0)))
+
+
+def _resized(layer: UInt8Array, rows: int, cols: int) -> UInt8Array:
+    return np.asarray(cv2.resize(layer, (cols, rows), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 @njit
