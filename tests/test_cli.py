@@ -250,10 +250,10 @@ def test_a_folder_that_cannot_be_used(spoil: str, pieces: Path, tmp_path: Path, 
 def test_inputs_that_are_no_folder(pieces: Path, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out"
     piece = pieces / "fragment_0001.png"
-    assert "There is no folder" in refusal(capsys, "solve", tmp_path / "missing", "-o", out)
-    assert "is one picture" in refusal(capsys, "solve", piece, "-o", out)
-    assert "not 0 files" in refusal(capsys, "solve", "-o", out)
-    assert "not 2 files" in refusal(capsys, "solve", piece, piece, "-o", out)
+    assert "There is no file or folder" in refusal(capsys, "solve", tmp_path / "missing", "-o", out)
+    assert "At least two pieces are needed" in refusal(capsys, "solve", piece, "-o", out)
+    assert "Give a folder of pieces, or scans" in refusal(capsys, "solve", "-o", out)
+    assert "two pieces called" in refusal(capsys, "solve", piece, piece, "-o", out)
     assert "cannot be read" in refusal(capsys, "solve", tmp_path / ("n" * 300), "-o", out)
     assert not out.exists()
 

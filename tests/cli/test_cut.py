@@ -15,7 +15,7 @@ from jigsawnet.cli.cut import Cut
 from jigsawnet.errors import ConfigError, InputError, OutputError
 from jigsawnet.io.images import read_image, write_png
 from jigsawnet.io.scans import piece_stems, read_dpi, read_scan
-from jigsawnet.loading import load_puzzle
+from jigsawnet.loading import ScanInput, load_puzzle
 from jigsawnet.types import UInt8Array
 
 SQUARES = ((30, 30), (160, 60), (30, 150))
@@ -36,7 +36,7 @@ def save(path: Path, picture: UInt8Array, dpi: int | None = None) -> Path:
 
 def test_pieces_are_cut_and_can_be_loaded(tmp_path: Path, capsys: Capture) -> None:
     scan, out = save(tmp_path / "my scan.png", scan_picture()), tmp_path / "out"
-    assert tyro.cli(Cut, args=[str(scan), "-o", str(out), "--margin-px", "5"]).run() == 0
+    assert tyro.cli(Cut, args=[str(scan), "-o", str(out), "--scan.margin-px", "5"]).run() == 0
     assert "3 pieces from 1 scan" in capsys.readouterr().out
     puzzle = load_puzzle(out)
     assert puzzle.names() == ("my scan-001.png", "my scan-002.png", "my scan-003.png")
@@ -61,7 +61,7 @@ def test_findings_are_said_and_recorded(tmp_path: Path, capsys: Capture) -> None
 def test_two_scans_come_to_one_scale(tmp_path: Path, capsys: Capture, by_tags: bool) -> None:
     coarse = save(tmp_path / "a.png", scan_picture(), 150 if by_tags else None)
     fine = save(tmp_path / "b.png", scan_picture(2), 300 if by_tags else None)
-    Cut((coarse, fine), tmp_path / "out", scale=() if by_tags else (1.0, 0.5)).run()
+    Cut((coarse, fine), tmp_path / "out", options=ScanInput(scale=() if by_tags else (1.0, 0.5))).run()
     areas = [int(np.count_nonzero(fragment.mask)) for fragment in load_puzzle(tmp_path / "out").fragments]
     assert areas[3:] == pytest.approx(areas[:3], rel=0.05)
     assert ("brought to 150 dpi" in capsys.readouterr().err) == by_tags
@@ -72,7 +72,7 @@ def test_backs_have_the_names_of_their_fronts(tmp_path: Path, capsys: Capture) -
     flipped = scan_picture()[:, ::-1].copy()
     flipped[140:230, 150:250] = (235, 232, 228)
     back = save(tmp_path / "back.png", flipped)
-    Cut((front,), tmp_path / "out", back=(back,)).run()
+    Cut((front,), tmp_path / "out", options=ScanInput(back=(back,))).run()
     assert sorted(path.name for path in (tmp_path / "out" / "back").iterdir()) == ["front-001.png", "front-002.png"]
     assert len(load_puzzle(tmp_path / "out")) == 3
     assert "No back was found on back.png for piece 3" in capsys.readouterr().err
@@ -80,7 +80,7 @@ def test_backs_have_the_names_of_their_fronts(tmp_path: Path, capsys: Capture) -
 
 def test_an_excluded_box_is_not_looked_at(tmp_path: Path) -> None:
     scan = save(tmp_path / "a.png", scan_picture())
-    Cut((scan,), tmp_path / "out", exclude=("20,140,100,100",)).run()
+    Cut((scan,), tmp_path / "out", options=ScanInput(exclude=("20,140,100,100",))).run()
     assert len(load_puzzle(tmp_path / "out")) == 2
 
 
@@ -88,7 +88,7 @@ def test_nothing_found_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> Non
     scan = save(tmp_path / "empty.png", np.full((100, 100, 3), 230, np.uint8))
     with pytest.raises(InputError, match=r"No pieces were found on empty\.png"):
         Cut((scan,), tmp_path / "out").run()
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="There is no file"):
         Cut((tmp_path / "no.png",), tmp_path / "out").run()
     with pytest.raises(InputError, match="at least one"):
         Cut((), tmp_path / "out").run()
@@ -97,13 +97,16 @@ def test_nothing_found_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("box", ["1,2,3", "a,b,c,d", "-1,0,5,5", "0,0,0,5"])
 def test_bad_options_are_refused(tmp_path: Path, box: str) -> None:
-    scan = tmp_path / "a.png"
+    scan, out = save(tmp_path / "a.png", scan_picture()), tmp_path / "out"
     with pytest.raises(ConfigError, match="exclude"):
-        Cut((scan,), tmp_path, exclude=(box,))
+        ScanInput(exclude=(box,))
+    with pytest.raises(ConfigError, match="between"):
+        ScanInput(scale=(0.0,))
     with pytest.raises(ConfigError, match="one factor"):
-        Cut((scan,), tmp_path, scale=(1.0, 2.0))
+        Cut((scan,), out, ScanInput(scale=(1.0, 2.0))).run()
     with pytest.raises(ConfigError, match="one back"):
-        Cut((scan,), tmp_path, back=(scan, scan))
+        Cut((scan,), out, ScanInput(back=(scan, scan))).run()
+    assert not out.exists()
 
 
 def test_resolution_tags_are_read_only_where_they_make_sense(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_scan_of_several_pieces_is_refused(quality: int | None) -> None:
     one, _ = piece_on(GREEN)
     two, _ = piece_on(GREEN, seed=1)
     scan = np.hstack([one, two])
-    with pytest.raises(InputError, match=r"scan\.png shows 2 pieces.*one piece per picture"):
+    with pytest.raises(InputError, match=r"scan\.png shows 2 pieces.*jigsawnet cut"):
         make_fragment(0, "scan.png", scan if quality is None else as_jpeg(scan, quality), None)
 
 

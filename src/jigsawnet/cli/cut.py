@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import tyro
 
 from jigsawnet.cli.console import Out, progress_bars, say, say_notes
-from jigsawnet.errors import ConfigError, InputError
-from jigsawnet.fragments.background import Box
-from jigsawnet.fragments.backs import on_front_canvas, pair_backs
-from jigsawnet.fragments.check import Finding, check_scan
-from jigsawnet.fragments.draw import draw_findings
-from jigsawnet.fragments.scale import common_scale, rescale
-from jigsawnet.fragments.scan import ScanConfig, ScanPiece, ScanResult, find_pieces
+from jigsawnet.errors import InputError
+from jigsawnet.fragments.check import Finding
 from jigsawnet.io.files import staged_folder
-from jigsawnet.io.images import silent_decoders, write_png
+from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.pieces import write_pieces
-from jigsawnet.io.scans import CUT_FILE, piece_stems, read_dpi, read_scan, write_cut_record
+from jigsawnet.io.scans import CHECK_FOLDER, CUT_FILE, write_checks, write_cut_record
+from jigsawnet.loading import CutScan, ScanInput, cut_scans, find_scale, list_scans, no_pieces
 from jigsawnet.types import Fragment, Puzzle
 
-CHECK_FOLDER = "check"
 BACK_FOLDER = "back"
 
 
@@ -33,114 +27,52 @@ class Cut:
     """Cut the pieces out of scans or photos that show many of them on one plain background."""
 
     scans: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SCAN", help_behavior_hint="(required)")]
-    """Scans or photos of pieces that lie apart."""
+    """Scans or photos of pieces that lie apart, or folders of them."""
     out: Out
-    """Folder for the pieces, named after the scan and numbered; check/ shows what was found on each scan, and cut.json says
-    where each piece lay."""
-    back: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="SCAN")] = ()
-    """Scans of the backs, one for each scan and in the same order, the whole page turned over from left to right; the backs
-    go to back/ under the same names."""
-    scale: Annotated[tuple[float, ...], tyro.conf.arg(metavar="FACTOR")] = ()
-    """One factor for each scan that brings its pieces to a common size; otherwise the resolution tags of the files decide."""
-    exclude: Annotated[tuple[str, ...], tyro.conf.arg(metavar="X,Y,WIDTH,HEIGHT")] = ()
-    """Boxes in px in which nothing is looked for, such as where a ruler or a colour card lies; they hold for every scan."""
-    config: Annotated[ScanConfig, tyro.conf.arg(name="")] = field(default_factory=ScanConfig)
-
-    def __post_init__(self) -> None:
-        if self.scale and (len(self.scale) != len(self.scans) or not all(0.01 <= factor <= 100 for factor in self.scale)):
-            raise ConfigError(f"scale needs one factor between 0.01 and 100 for each of the {len(self.scans)} scans.")
-        if self.back and len(self.back) != len(self.scans):
-            raise ConfigError(f"There are {len(self.scans)} scans but {len(self.back)} of backs: give one back for each scan.")
-        self.boxes()
-
-    def boxes(self) -> tuple[Box, ...]:
-        """The boxes of ``--exclude``."""
-        return tuple(_read_box(text) for text in self.exclude)
+    """Folder for the pieces, named after the scan and numbered; check/ shows what was found on each scan, cut.json says where
+    each piece lay, and back/ holds the backs under the same names."""
+    options: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
 
     def run(self) -> int:
         """Find, check and write."""
-        if not self.scans:
+        scans = list_scans(self.scans)
+        if not scans:
             raise InputError("Name at least one scan to cut.")
-        names, stems = [path.name for path in self.scans], piece_stems(self.scans)
-        factors, notes = (list(self.scale), []) if self.scale else common_scale(names, [read_dpi(path) for path in self.scans])
-        pieces: list[dict[str, Any]] = []
-        scans: list[dict[str, Any]] = []
+        scale = find_scale(scans, self.options)
+        done: list[CutScan] = []
         with staged_folder(self.out, CUT_FILE) as stage, progress_bars() as progress, silent_decoders():
-            for k, path in enumerate(self.scans):
-                result, findings = self._find(stage, path, stems[k])
-                if self.back:
-                    findings += self._cut_back(stage, k, result, stems[k], factors[k])
-                written = _write(stage, stems[k], list(enumerate(result.pieces)), factors[k])
-                pieces += [record | {"scan": path.name} for record in written]
-                scans.append({"name": path.name, "scale": factors[k], "findings": _to_json(findings)})
-                progress("cut", k + 1, len(self.scans))
-            if not pieces:
-                raise InputError(
-                    f"No pieces were found on {_listed(names)}: lay them apart on a plain background of another colour."
-                )
-            write_cut_record(stage / CUT_FILE, scans, pieces)
-        say_notes([note.sentence for note in notes])
-        say_notes([f"{scan['name']}: {finding['sentence']}" for scan in scans for finding in scan["findings"]])
-        say(f"{len(pieces)} pieces from {len(self.scans)} {'scan' if len(self.scans) == 1 else 'scans'} in {self.out}")
+            for cut in cut_scans(scans, scale, list_scans(self.options.back), self.options, progress):
+                _write(stage, cut.fragments)
+                _write(stage / BACK_FOLDER, cut.backs.values())
+                write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in cut.checks})
+                done.append(replace(cut, backs={}, checks=()))
+            n_pieces = sum(len(cut.fragments) for cut in done)
+            if not n_pieces:
+                raise no_pieces(scans)
+            pieces = [piece for cut in done for piece in _piece_records(cut)]
+            write_cut_record(stage / CUT_FILE, [_scan_record(cut) for cut in done], pieces)
+        say_notes([finding.sentence for finding in scale.findings])
+        say_notes([f"{cut.name}: {finding.sentence}" for cut in done for finding in cut.findings])
+        say(f"{n_pieces} pieces from {len(scans)} {'scan' if len(scans) == 1 else 'scans'} in {self.out}")
         say(f"  {self.out / CHECK_FOLDER} shows what was found")
         return 0
 
-    def _find(self, stage: Path, path: Path, stem: str, side: str = "") -> tuple[ScanResult, list[Finding]]:
-        """Pieces of one scan and what is wrong with it; its check picture is written."""
-        picture = read_scan(path)
-        if min(picture.shape[:2]) < 16:
-            raise InputError(f"{path.name} is smaller than 16 x 16 px, too small to show pieces.")
-        result = find_pieces(picture, self.config, exclude=self.boxes() if not side else ())
-        findings = check_scan(result)
-        if not result.pieces:
-            findings.append(Finding("ignored", "No pieces were found on it."))
-        folder = stage / CHECK_FOLDER
-        folder.mkdir(exist_ok=True)
-        write_png(folder / f"{stem}{side}.png", draw_findings(picture, result, findings))
-        return result, findings
 
-    def _cut_back(self, stage: Path, k: int, front: ScanResult, stem: str, factor: float) -> list[Finding]:
-        """Write the backs of a scan's pieces; says which pieces have none."""
-        back, _ = self._find(stage, self.back[k], stem, " back")
-        pairs = pair_backs(front, back)
-        laid = [(i, on_front_canvas(front.pieces[i], back.pieces[j])) for i, j in sorted(pairs.items())]
-        if laid:
-            _write(stage / BACK_FOLDER, stem, laid, factor)
-        missing = tuple(i for i in range(len(front.pieces)) if i not in pairs)
-        if not missing:
-            return []
-        which = _listed([str(i + 1) for i in missing])
-        sentence = f"No back was found on {self.back[k].name} for piece {which}: turn the whole page over from left to right."
-        return [Finding("unpaired", sentence, None, missing)]
+def _write(folder: Path, fragments: Iterable[Fragment]) -> None:
+    numbered = tuple(replace(fragment, idx=k) for k, fragment in enumerate(fragments))
+    if numbered:
+        write_pieces(folder, Puzzle(folder.name, numbered))
 
 
-def _read_box(text: str) -> Box:
-    try:
-        x, y, width, height = (int(word) for word in text.split(","))
-    except ValueError:
-        raise ConfigError(f"exclude is {text!r}; it must be x,y,width,height in px, such as 0,0,400,120.") from None
-    if min(x, y) < 0 or min(width, height) < 1:
-        raise ConfigError(f"exclude is {text!r}; x and y must be 0 or more, width and height 1 or more.")
-    return x, y, width, height
+def _piece_records(cut: CutScan) -> list[dict[str, Any]]:
+    places = zip(cut.fragments, cut.corners, strict=True)
+    return [{"name": f.name, "x": x, "y": y, "scale": cut.factor, "scan": cut.name} for f, (x, y) in places]
 
 
-def _write(folder: Path, stem: str, pieces: Sequence[tuple[int, ScanPiece]], factor: float) -> list[dict[str, Any]]:
-    """Write numbered pieces and give their records."""
-    fragments: list[Fragment] = []
-    records: list[dict[str, Any]] = []
-    for number, piece in pieces:
-        image, mask = rescale(piece.image, piece.mask, factor)
-        name = f"{stem}-{number + 1:03d}.png"
-        fragments.append(Fragment(len(fragments), name, np.where(mask[..., None], image, np.uint8(0)), mask.copy()))
-        records.append({"name": name, "x": piece.corner[0], "y": piece.corner[1], "scale": factor})
-    if fragments:
-        write_pieces(folder, Puzzle(stem, tuple(fragments)))
-    return records
+def _scan_record(cut: CutScan) -> dict[str, Any]:
+    return {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
 
 
-def _to_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    return [{"kind": f.kind, "sentence": f.sentence, "box": f.box, "pieces": [k + 1 for k in f.pieces]} for f in findings]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _to_json(finding: Finding) -> dict[str, Any]:
+    pieces = [k + 1 for k in finding.pieces]
+    return {"kind": finding.kind, "sentence": finding.sentence, "box": finding.box, "pieces": pieces}

@@ -12,17 +12,19 @@ import tyro
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.config import SolveConfig
 from jigsawnet.contours import ContourConfig, trace_contours
-from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.errors import ConfigError
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, write_alignments, write_edges, write_poses
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
 from jigsawnet.io.images import silent_decoders, write_png
 from jigsawnet.io.report_json import write_report
-from jigsawnet.loading import load_puzzle
+from jigsawnet.io.scans import CHECK_FOLDER, write_checks
+from jigsawnet.loading import ScanInput, load_input
 from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.pipeline import Solution, solve_puzzle
 from jigsawnet.raster import build_bank
+from jigsawnet.render.back import render_back
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.types import Puzzle
@@ -30,13 +32,14 @@ from jigsawnet.types import Puzzle
 
 @dataclass(frozen=True, slots=True)
 class Solve:
-    """Put the pieces in a folder together.
+    """Put pieces together, from a folder of them or from scans that show many.
 
-    The folder and -o are all that is needed; the options of the single stages further down are for fine tuning.
+    The pieces and -o are all that is needed; the options of the single stages further down are for fine tuning.
     """
 
-    input: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="(required)")]
-    """Folder with one picture per piece: with a transparent background, or on one plain colour."""
+    input: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="PIECES", help_behavior_hint="(required)")]
+    """Folder with one picture per piece, with a transparent background or on one plain colour; or scans or photos that show
+    many pieces lying apart on one plain background, as files or as a folder."""
     out: Out
     """Folder for the result: the picture (assembly.png), the pieces to move by hand (assembly.svg), their places
     (assembly.json), all joins considered (alignments.json) and a record of the run (report.json)."""
@@ -51,6 +54,7 @@ class Solve:
     does."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
+    scans: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
     config: Annotated[SolveConfig, tyro.conf.arg(name="")] = field(default_factory=SolveConfig)
 
     def __post_init__(self) -> None:
@@ -60,17 +64,21 @@ class Solve:
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
-        if len(self.input) != 1:
-            raise InputError(f"Give one folder that holds all pieces, not {len(self.input)} files or folders.")
         with staged_folder(self.out) as stage, progress_bars() as progress:
             with silent_decoders():
-                puzzle = load_puzzle(self.input[0], progress=progress)
+                loaded = load_input(self.input, self.scans, progress)
+            puzzle = loaded.puzzle
+            if not self.json:
+                say_notes(puzzle.warnings)
             given = None if self.alignments is None else read_alignments(self.alignments, len(puzzle))
             solution = solve_puzzle(
                 puzzle, self.config, seed=self.seed, candidates=given, time_limit=self.time_limit, progress=progress
             )
             _write_solution(stage, puzzle, solution, self.authors_text)
-        _say_solution(self.out, solution, self.json)
+            write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
+            if loaded.backs:
+                write_png(stage / "assembly-back.png", render_back(puzzle, loaded.backs, solution.assembly))
+        _say_solution(self.out, solution, len(puzzle.warnings), self.json)
         return 0 if solution.assembly.complete else 1
 
 
@@ -89,7 +97,7 @@ def _write_solution(folder: Path, puzzle: Puzzle, solution: Solution, authors_te
             write_poses(folder / f"pose_result_{k}.txt", assembly, k)
 
 
-def _say_solution(out: Path, solution: Solution, as_json: bool) -> None:
+def _say_solution(out: Path, solution: Solution, n_said: int, as_json: bool) -> None:
     assembly, report = solution.assembly, solution.report
     seconds = sum(stage.seconds for stage in report.stages)
     if as_json:
@@ -98,7 +106,7 @@ def _say_solution(out: Path, solution: Solution, as_json: bool) -> None:
             "components": len(assembly.components), "seconds": round(seconds, 3), "warnings": report.warnings,
         }))  # fmt: skip
         return
-    say_notes(report.warnings)
+    say_notes(report.warnings[n_said:])
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
     say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s")
     for name in ("assembly.png", "assembly.svg", "report.json"):

@@ -10,7 +10,7 @@ from jigsawnet.fragments.key_color import NEAR_LEVELS, difference_from, find_key
 from jigsawnet.fragments.masks import find_mask, has_transparency, split_pieces
 from jigsawnet.types import BoolArray, Fragment, UInt8Array
 
-__all__ = ["NoPieceError", "make_fragment"]
+__all__ = ["NoBackgroundError", "NoPieceError", "SeveralPiecesError", "make_fragment"]
 
 _MIN_SIDE_PX = 4
 _MIN_AREA_PX = 16
@@ -20,6 +20,14 @@ class NoPieceError(InputError):
     """A picture that is all background, or whose piece is too small to use: it can be left out without loss."""
 
 
+class SeveralPiecesError(InputError):
+    """A picture that shows several pieces: a scan."""
+
+
+class NoBackgroundError(InputError):
+    """A picture in which no plain background can be told from a piece."""
+
+
 def make_fragment(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int, int, int] | None) -> Fragment:
     """Find the one piece in ``pixels (H, W, 3 | 4)``; the fragment keeps the picture's frame, with 0 outside the mask.
 
@@ -27,13 +35,15 @@ def make_fragment(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int,
 
     Raises:
         NoPieceError: the picture is all background, or the piece is too small.
-        InputError: no background can be told from the piece, or the picture shows several pieces.
+        SeveralPiecesError: the picture shows several pieces.
+        NoBackgroundError: no background can be told from the piece.
+        InputError: the background has another colour than ``key_color``.
     """
     if min(pixels.shape[:2]) < _MIN_SIDE_PX:
         raise _too_small(name)
     mask = find_mask(pixels, key_color)
     if mask is None:
-        raise InputError(
+        raise NoBackgroundError(
             f"{name}: no background was found around the piece: "
             "save it with a transparent background (RGBA PNG) or on one plain colour."
         )
@@ -43,8 +53,9 @@ def make_fragment(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int,
         raise NoPieceError(f"{name} shows only background, so there is no piece in it to use.")
     mask, n_pieces = split_pieces(mask)
     if n_pieces > 1:
-        raise InputError(
-            f"{name} shows {n_pieces} pieces: this looks like a scan of several pieces; give one piece per picture."
+        raise SeveralPiecesError(
+            f"{name} shows {n_pieces} pieces, beside pictures of one piece each: "
+            "cut it first with jigsawnet cut, and give its pieces beside the others."
         )
     if _is_too_small(mask):
         raise _too_small(name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
+from jigsawnet.fragments.overlay import lay_over, turn_onto
 from jigsawnet.fragments.scan import ScanPiece, ScanResult
-from jigsawnet.types import BoolArray, FloatArray
+from jigsawnet.types import FloatArray, Fragment
 
 _NEAR = 0.35
 """Two centres agree when they are nearer than this part of a piece's size."""
@@ -34,12 +35,8 @@ def pair_backs(front: ScanResult, back: ScanResult) -> dict[int, int]:
 
 
 def _center(piece: ScanPiece) -> FloatArray:
-    return _mask_center(piece.mask) + piece.corner
-
-
-def _mask_center(mask: BoolArray) -> FloatArray:
-    y, x = np.nonzero(mask)
-    return np.array([x.mean(), y.mean()])
+    y, x = np.nonzero(piece.mask)
+    return np.array([x.mean(), y.mean()]) + piece.corner
 
 
 def _common_shift(offsets: FloatArray, near_px: float) -> FloatArray:
@@ -51,15 +48,11 @@ def _common_shift(offsets: FloatArray, near_px: float) -> FloatArray:
     return np.asarray(np.median(votes[tree.query_ball_point(best, near_px)], axis=0), np.float64)
 
 
-def on_front_canvas(front: ScanPiece, back: ScanPiece) -> ScanPiece:
-    """The back of a piece on a canvas as large as its front's, so that the flipped back lies on the front."""
-    height, width = front.mask.shape
-    center = _mask_center(front.mask)
-    shift = np.rint(np.array([width - 1 - center[0], center[1]]) - _mask_center(back.mask)).astype(int)
-    y, x = np.nonzero(back.mask)
-    inside = (y + shift[1] >= 0) & (y + shift[1] < height) & (x + shift[0] >= 0) & (x + shift[0] < width)
-    y, x = y[inside], x[inside]
-    image, mask = np.zeros_like(front.image), np.zeros_like(front.mask)
-    image[y + shift[1], x + shift[0]] = back.image[y, x]
-    mask[y + shift[1], x + shift[0]] = True
-    return ScanPiece(image, mask, (back.corner[0] - int(shift[0]), back.corner[1] - int(shift[1])), back.cut_off)
+def lay_back(front: Fragment, back: Fragment, *, any_angle: bool = False) -> Fragment:
+    """The back on a canvas as large as the front's, as seen from behind: flipped from left to right it lies on the front.
+
+    ``back`` was photographed at about the same angle as the front, but for being turned over; or at any angle.
+    """
+    mask = np.ascontiguousarray(front.mask[:, ::-1])
+    image = lay_over(back.image, back.mask, mask, turn_onto(back.mask, mask, any_angle=any_angle))
+    return Fragment(front.idx, front.name, np.where(mask[..., None], image, np.uint8(0)), mask)

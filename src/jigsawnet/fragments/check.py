@@ -15,6 +15,9 @@ from jigsawnet.types import Float32Array, FloatArray
 
 Kind = Literal["touching", "cut off", "shadow", "shade", "blurred", "small", "scale", "ignored", "unpaired"]
 
+GRAVE_KINDS: frozenset[Kind] = frozenset({"touching", "cut off", "blurred"})
+"""What makes it unlikely that the pieces find their places."""
+
 _FINE_PX, _WIDE_PX = 1.0, 3.0
 _BLURRED_PX = 2.0
 _BLURRED_TIMES, _BLURRED_LEAST_PX = 1.8, 1.3
@@ -37,6 +40,11 @@ class Finding:
     sentence: str
     box: Box | None = None
     pieces: tuple[int, ...] = ()
+
+    @property
+    def is_grave(self) -> bool:
+        """True for what should be mended before solving."""
+        return self.kind in GRAVE_KINDS
 
 
 def check_scan(result: ScanResult) -> list[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from jigsawnet.fragments.check import Finding
+from jigsawnet.fragments.check import GRAVE_KINDS, Finding, Kind
 from jigsawnet.fragments.scan import ScanResult
 from jigsawnet.types import UInt8Array
 
@@ -17,7 +17,6 @@ _MAX_SIDE_PX = 2000
 _FINE: Color = (0, 170, 60)
 _MINOR: Color = (255, 140, 0)
 _GRAVE: Color = (230, 0, 40)
-_GRAVE_KINDS = frozenset({"touching", "cut off", "blurred"})
 _INK: Color = (0, 0, 0)
 _HALO: Color = (255, 255, 255)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
@@ -32,14 +31,14 @@ def draw_findings(picture: UInt8Array, result: ScanResult, findings: Sequence[Fi
     scale = min(1.0, _MAX_SIDE_PX / max(height, width))
     size = max(1, round(width * scale)), max(1, round(height * scale))
     canvas = np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
-    kinds: dict[int, list[str]] = {}
+    kinds: dict[int, list[Kind]] = {}
     for finding in findings:
         for k in finding.pieces:
             kinds.setdefault(k, []).append(finding.kind)
     line_px = max(1, round(max(size) / 700))
     for k, piece in enumerate(result.pieces):
         words = list(dict.fromkeys(kinds.get(k, [])))
-        color = _FINE if not words else _GRAVE if _GRAVE_KINDS & set(words) else _MINOR
+        color = _FINE if not words else _GRAVE if GRAVE_KINDS & set(words) else _MINOR
         outlines, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE, offset=piece.corner)
         scaled = [np.rint((outline + 0.5) * scale - 0.5).astype(np.int32) for outline in outlines]
         cv2.drawContours(canvas, scaled, -1, color, line_px, cv2.LINE_AA)

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from jigsawnet.io.files import write_text
-from jigsawnet.io.images import read_image
+from jigsawnet.io.files import make_folder, write_text
+from jigsawnet.io.images import read_image, write_png
 from jigsawnet.types import UInt8Array
 
 CUT_FILE = "cut.json"
 """A folder with this file holds the pieces cut from scans."""
+CHECK_FOLDER = "check"
+"""Where the pictures lie that show what was found on scans."""
 
 _DPI_RANGE = (20.0, 20_000.0)
 
@@ -71,3 +73,15 @@ def write_cut_record(path: Path, scans: Sequence[Mapping[str, Any]], pieces: Seq
     """
     record = {"format": "jigsawnet/cut", "version": 1, "scans": list(scans), "pieces": list(pieces)}
     write_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def write_checks(folder: Path, pictures: Mapping[str, UInt8Array]) -> None:
+    """Write the pictures that show what was found on scans, under their names; the folder is made if need be.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    if pictures:
+        make_folder(folder)
+    for name, picture in pictures.items():
+        write_png(folder / name, picture)

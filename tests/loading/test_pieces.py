@@ -17,7 +17,7 @@ from jigsawnet.io.pieces import write_pieces
 from jigsawnet.loading import load_puzzle
 from jigsawnet.types import UInt8Array
 
-EXAMPLES = Path(__file__).resolve().parents[1].parent / "shared" / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
 needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="needs the shared example puzzles")
 
 
