@@ -5,6 +5,7 @@
     ├── OutputError   a place that cannot be written
     ├── FormatError   a text or JSON file that does not follow its format
     ├── ConfigError   an option out of range
+    ├── EditError     a correction by hand that makes no sense as the pieces lie
     └── ModelError    weights that are missing, damaged or of another version
 
 A message is one sentence for a person: what is wrong, where, what to do. "Could not place this
@@ -32,6 +33,10 @@ class FormatError(JigsawNetError):
 
 class ConfigError(JigsawNetError):
     """An option is out of range."""
+
+
+class EditError(JigsawNetError):
+    """A correction by hand makes no sense as the pieces lie."""
 
 
 class ModelError(JigsawNetError):

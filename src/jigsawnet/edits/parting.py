@@ -1,0 +1,107 @@
+"""Where a group parts when a join is cut, and where the part that comes loose is laid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
+
+from jigsawnet.edits.arrangement import Arrangement, Pieces, connected
+from jigsawnet.edits.kinds import Pair
+from jigsawnet.geometry import SE2
+from jigsawnet.types import FloatArray
+
+GAP = 0.25
+"""Room left beside a part that is laid apart, as part of a piece's size."""
+_DIRECTIONS = tuple((math.cos(k * math.pi / 4), math.sin(k * math.pi / 4)) for k in range(8))
+_ACCEPTED_STRENGTH = 1_000_000
+
+
+def weakest_cut(arrangement: Arrangement, i: int, j: int) -> set[Pair]:
+    """The join of i and j, and the weakest others that must go with it so that the two no longer hang together."""
+    cut = {(i, j)}
+    rest = [pair for pair in arrangement.joins if pair != (i, j)]
+    members = next(part for part in connected(arrangement.poses, rest) if i in part)
+    if j not in members:
+        return cut
+    number = {idx: k for k, idx in enumerate(sorted(members))}
+    inside = [pair for pair in rest if pair[0] in number]
+    strength = [_strength(arrangement, pair) for pair in inside]
+    a, b = ([number[pair[side]] for pair in inside] for side in (0, 1))
+    n = len(number)
+    capacity = csr_array((np.array(strength * 2, np.int32), (np.array(a + b), np.array(b + a))), shape=(n, n))
+    flow = maximum_flow(capacity, number[i], number[j]).flow
+    open_ways = [(int(x), int(y)) for x, y in np.argwhere(capacity.toarray() > flow.toarray())]
+    side = _reached(number[i], open_ways)
+    return cut | {pair for pair in inside if (number[pair[0]] in side) != (number[pair[1]] in side)}
+
+
+def _strength(arrangement: Arrangement, pair: Pair) -> int:
+    """How hard a join is to part, in thousandths of nepers of doubt; what a person has accepted goes last."""
+    if pair in arrangement.accepted:
+        return _ACCEPTED_STRENGTH
+    doubt = 1.0 - min(max(arrangement.joins[pair].score, 0.0), 1.0 - 1e-4)
+    return 1 + round(-1000.0 * math.log(doubt))
+
+
+def _reached(start: int, ways: Collection[Pair]) -> set[int]:
+    onward: dict[int, list[int]] = {}
+    for x, y in ways:
+        onward.setdefault(x, []).append(y)
+    reached, todo = {start}, [start]
+    while todo:
+        for y in onward.get(todo.pop(), ()):
+            if y not in reached:
+                reached.add(y)
+                todo.append(y)
+    return reached
+
+
+def beside(pieces: Pieces, poses: Mapping[int, SE2], moving: Collection[int]) -> dict[int, SE2]:
+    """New poses of ``moving``: shifted the shortest way, in one of eight directions, to where their boxes meet no other."""
+    fixed = [idx for idx in sorted(poses) if idx not in moving]
+    loose = sorted(moving)
+    if not fixed or not loose:
+        return {idx: poses[idx] for idx in loose}
+    gap = GAP * float(np.median([max(size) for size in pieces.sizes]))
+    still, boxes = _boxes(pieces, poses, fixed, gap), _boxes(pieces, poses, loose, 0.0)
+    shifts = [(_free_shift(still, boxes, direction), k) for k, direction in enumerate(_DIRECTIONS)]
+    length, k = min(shifts)
+    dx, dy = (length * part for part in _DIRECTIONS[k])
+    return {idx: SE2(poses[idx].theta, poses[idx].x + dx, poses[idx].y + dy) for idx in loose}
+
+
+def _boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
+    """``(K, 2, 2)``: for x and y the ends of the upright box around each piece's picture."""
+    rows = []
+    for idx in chosen:
+        width, height = pieces.sizes[idx]
+        corners = poses[idx] @ np.array([(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)]) - 0.5
+        rows.append(np.stack([corners.min(0) - margin, corners.max(0) + margin], axis=1))
+    return np.array(rows)
+
+
+def _free_shift(still: FloatArray, boxes: FloatArray, direction: tuple[float, float]) -> float:
+    """The smallest shift along a direction after which no box meets one that lies still."""
+    enter = np.full((len(still), len(boxes)), -np.inf)
+    leave = np.full_like(enter, np.inf)
+    for axis in (0, 1):
+        low = still[:, None, axis, 0] - boxes[None, :, axis, 1]
+        high = still[:, None, axis, 1] - boxes[None, :, axis, 0]
+        speed = direction[axis]
+        if abs(speed) < 1e-9:
+            apart = (low >= 0) | (high <= 0)
+            enter = np.where(apart, np.inf, enter)
+        else:
+            first, last = (low / speed, high / speed) if speed > 0 else (high / speed, low / speed)
+            enter, leave = np.maximum(enter, first), np.minimum(leave, last)
+    met = enter < leave
+    shift = 0.0
+    for start, stop in sorted(zip(enter[met].tolist(), leave[met].tolist(), strict=True)):
+        if start > shift + 1e-9:
+            break
+        shift = max(shift, stop)
+    return shift

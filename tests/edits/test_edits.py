@@ -1,0 +1,272 @@
+"""Lists of edits: deterministic, undone without a trace, and never worse than one sentence."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jigsawnet.edits import (
+    Accept,
+    Cut,
+    Edit,
+    Edits,
+    Move,
+    Pieces,
+    Pin,
+    Reject,
+    SetAside,
+    Solved,
+    TakeBack,
+    TakeOff,
+    Unpin,
+    apply_edit,
+    apply_edits,
+    arrange,
+    constraints_of,
+    describe,
+)  # fmt: skip
+from jigsawnet.errors import EditError, FormatError, JigsawNetError
+from jigsawnet.geometry import SE2
+from jigsawnet.io.edits_json import edits_to_json, load_edits, read_edits, save_edits
+from jigsawnet.types import Alignment, Assembly, Edge
+
+SIDE = 60
+PIECES = Pieces(tuple(f"piece {k}.png" for k in range(8)), ((SIDE, SIDE),) * 8)
+
+
+def _join(poses: dict[int, SE2], i: int, j: int, score: float = 0.9) -> Edge:
+    return Edge(Alignment(i, j, poses[i].inverse() @ poses[j], score), score)
+
+
+def _start() -> Assembly:
+    """A square of four tiles (0 1 / 2 3) with all four joins, a pair (4 5) to its right, and 6 and 7 in the tray."""
+    poses = {k: SE2(0.0, SIDE * (k % 2), SIDE * (k // 2)) for k in range(4)}
+    poses |= {4: SE2(0.5, 400.0, 0.0), 5: SE2(0.5, 400.0, 0.0) @ SE2(0.0, SIDE, 0.0)}
+    pairs = {(0, 1): 0.9, (0, 2): 0.8, (1, 3): 0.7, (2, 3): 0.6, (4, 5): 0.5}
+    edges = tuple(_join(poses, i, j, score) for (i, j), score in pairs.items())
+    return Assembly(8, poses, ((0, 1, 2, 3), (4, 5)), edges, dict.fromkeys(range(6), 0.9))
+
+
+START = _start()
+piece = st.integers(-1, 8)
+some = st.lists(piece, max_size=3).map(tuple)
+number = st.one_of(st.floats(-2000, 2000), st.sampled_from([math.nan, math.inf, 1e9, 0.0]))
+pose = st.builds(SE2, number, number, number)
+pairs = st.lists(st.tuples(piece, piece), max_size=2).map(tuple)
+
+
+@st.composite
+def solved(draw: st.DrawFn) -> Solved:
+    """An arrangement as a solver may give it: a line of some pieces."""
+    chosen = draw(st.lists(st.integers(0, 7), unique=True, min_size=2, max_size=6))
+    poses = {idx: SE2(0.0, SIDE * float(k), 900.0) for k, idx in enumerate(chosen)}
+    edges = tuple(_join(poses, min(a, b), max(a, b)) for a, b in pairwise(chosen))
+    return Solved(Assembly(8, poses, (tuple(sorted(chosen)),), edges, dict.fromkeys(chosen, 0.5)))
+
+
+edit = st.one_of(
+    st.builds(Move, st.dictionaries(piece, pose, max_size=4), pairs),
+    st.builds(Accept, piece, piece),
+    st.builds(Reject, piece, piece),
+    st.builds(Cut, piece, piece),
+    *(st.builds(kind, some) for kind in (TakeOff, Pin, Unpin, SetAside, TakeBack)),
+    solved(),
+)
+
+
+def _sensible(wanted: list[Edit]) -> Edits:
+    """The edits that can be made one after the other, as the workbench would take them."""
+    edits, now = Edits(START), arrange(START)
+    for one in wanted:
+        try:
+            now = apply_edit(PIECES, now, one)
+        except EditError:
+            continue
+        edits = edits.added(one)
+    return edits
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(edit, max_size=12))
+def test_any_edit_is_taken_or_refused_in_a_sentence_and_leaves_a_whole_arrangement(wanted: list[Edit]) -> None:
+    now = arrange(START)
+    for one in wanted:
+        try:
+            now = apply_edit(PIECES, now, one)
+        except JigsawNetError:
+            continue
+        assembly = now.to_assembly(8)  # checks that every placed piece is in one component
+        group = {idx: k for k, members in enumerate(now.groups) for idx in members}
+        assert all(group[i] == group[j] for i, j in now.joins)
+        assert now.accepted <= set(now.joins)
+        assert now.pinned <= set(now.poses)
+        assert now.held <= set(now.poses)
+        assert now.aside.isdisjoint(now.poses)
+        assert set(assembly.confidence) <= set(now.poses)
+        assert describe(one, PIECES.names)
+        constraints = constraints_of(now)
+        assert set(constraints.pinned) == now.pinned
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(edit, max_size=10))
+def test_undone_to_the_start_nothing_is_left_and_redone_all_is_back(tmp_path: Path, wanted: list[Edit]) -> None:
+    first = edits_to_json(Edits(START), PIECES.names)
+    edits = _sensible(wanted)
+    done, text = apply_edits(PIECES, edits), edits_to_json(edits, PIECES.names)
+    back = edits
+    while back.in_force:
+        back = back.back()
+    assert edits_to_json(back, PIECES.names) == first
+    assert apply_edits(PIECES, back) == arrange(START)
+    save_edits(tmp_path, back, PIECES.names)
+    again = load_edits(tmp_path, PIECES.names)
+    assert again == back
+    while again.undone:
+        again = again.forward()
+    assert edits_to_json(again, PIECES.names) == text
+    assert apply_edits(PIECES, again) == done
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(edit, max_size=10))
+def test_the_same_list_gives_the_same_arrangement(wanted: list[Edit]) -> None:
+    edits = _sensible(wanted)
+    assert apply_edits(PIECES, edits) == apply_edits(PIECES, edits)
+
+
+def test_a_piece_moved_away_leaves_its_group_and_its_joins() -> None:
+    now = apply_edit(PIECES, arrange(START), Move({1: SE2(0.3, 1000.0, 0.0)}))
+    assert set(now.joins) == {(0, 2), (2, 3), (4, 5)}
+    assert now.groups == ((0, 2, 3), (4, 5), (1,))
+    assert now.held == {1}
+    assert 1 not in now.confidence
+    assert now.confidence[3] == pytest.approx(0.6)
+
+
+def test_what_hung_together_only_by_the_piece_moved_falls_apart() -> None:
+    line = apply_edit(PIECES, arrange(START), Cut(2, 3))
+    line = apply_edit(PIECES, line, Move({0: SE2(0.0, 0.0, 2000.0)}))
+    assert (2,) in line.groups
+
+
+def test_a_group_moved_as_a_whole_keeps_its_joins_and_they_are_fixed() -> None:
+    shift = SE2(0.4, 50.0, -700.0)
+    now = apply_edit(PIECES, arrange(START), Move({k: shift @ START.poses[k] for k in range(4)}))
+    assert now.groups == arrange(START).groups
+    assert len(now.joins) == 5
+    fixed = constraints_of(now).joins
+    assert {(a.i, a.j) for a in fixed} == {(0, 1), (0, 2), (1, 3), (2, 3)}
+    assert all(angle < 1e-9 and px < 1e-6 for a in fixed for angle, px in [a.i_from_j.distance(now.relation(a.i, a.j))])
+
+
+def test_a_nudge_within_a_group_keeps_the_join() -> None:
+    now = apply_edit(PIECES, arrange(START), Move({1: SE2(0.01, SIDE + 2.0, 1.0)}))
+    assert now.groups == arrange(START).groups
+
+
+def test_a_move_onto_a_candidate_accepts_it() -> None:
+    now = apply_edit(PIECES, arrange(START), Move({6: SE2(0.0, 2.0 * SIDE, 0.0)}, ((6, 1),)))
+    assert now.accepted == {(1, 6)}
+    assert now.group_of(6) == (0, 1, 2, 3, 6)
+    assert now.joins[1, 6].score == 1.0
+    assert now.confidence[6] == 1.0
+
+
+def test_rejecting_a_join_parts_the_group_at_its_weakest_and_forbids_it() -> None:
+    now = apply_edit(PIECES, arrange(START), Reject(1, 3))
+    assert [(a.i, a.j) for a in now.rejected] == [(1, 3)]
+    assert set(now.joins) == {(0, 1), (0, 2), (4, 5)}  # 2-3 is the weakest of the way round
+    assert now.groups == ((0, 1, 2), (4, 5), (3,))
+    assert constraints_of(now).forbidden == now.rejected
+    x, y = now.poses[3].x, now.poses[3].y
+    assert max(abs(x - SIDE), abs(y - SIDE)) >= SIDE / 4  # laid beside, on nothing
+    boxes = [(p.x, p.y) for idx, p in now.poses.items() if idx < 3]
+    assert all(abs(x - a) >= SIDE or abs(y - b) >= SIDE for a, b in boxes)
+
+
+def test_a_cut_is_not_forbidden_and_pinned_pieces_stay() -> None:
+    pinned = apply_edit(PIECES, arrange(START), Pin((3,)))
+    now = apply_edit(PIECES, pinned, Cut(1, 3))
+    assert now.rejected == ()
+    assert now.poses[3] == START.poses[3]
+    assert now.poses[1] != START.poses[1]
+
+
+def test_accepting_what_was_rejected_takes_the_rejection_back() -> None:
+    now = apply_edit(PIECES, arrange(START), Reject(4, 5))
+    now = apply_edit(PIECES, now, Move({5: START.poses[5], 4: START.poses[4]}, ((4, 5),)))
+    assert now.rejected == ()
+    assert (4, 5) in now.accepted
+
+
+def test_a_piece_set_aside_is_not_placed_until_it_is_taken_back() -> None:
+    now = apply_edit(PIECES, arrange(START), SetAside((3,)))
+    assert 3 not in now.poses
+    assert constraints_of(now).aside == {3}
+    with pytest.raises(EditError, match="set aside"):
+        apply_edit(PIECES, now, Move({3: SE2.identity()}))
+    back = apply_edit(PIECES, now, TakeBack((3,)))
+    assert apply_edit(PIECES, back, Move({3: SE2.identity()})).poses[3] == SE2.identity()
+
+
+def test_after_a_solve_what_was_fixed_is_still_decided() -> None:
+    now = apply_edit(PIECES, arrange(START), Accept(0, 1))
+    now = apply_edit(PIECES, now, Move({6: SE2(0.0, 3000.0, 0.0)}))
+    now = apply_edit(PIECES, now, Solved(START))
+    assert now.accepted == {(0, 1)}
+    assert now.poses[6] == SE2(0.0, 3000.0, 0.0)  # laid down by hand, and not placed by the solver
+    assert now.held == {6}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Move({}), Move({0: SE2(math.nan, 0, 0)}), Move({0: SE2(0, 1e8, 0)}), Move({0: SE2.identity()}, ((0, 7),)),
+        Move({0: SE2.identity()}, ((0, 0),)), Accept(0, 3), Cut(6, 7), Pin((6,)), TakeOff((7,)), Unpin((99,)), Reject(0, 0),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(bad: Edit) -> None:
+    with pytest.raises(EditError, match=r"\.$"):
+        apply_edit(PIECES, arrange(START), bad)
+
+
+def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
+    edits = Edits(START).added(Reject(1, 3)).added(Pin((0, 2))).added(Solved(START))
+    save_edits(tmp_path, edits, PIECES.names)
+    lines = (tmp_path / "edits.json").read_text().splitlines()
+    assert lines[0] == '{"format": "jigsawnet/edits", "version": 1,'
+    assert lines[2].strip() == '{"kind": "reject", "i": "piece 1.png", "j": "piece 3.png"},'
+    assert lines[4].strip() == '{"kind": "solved", "result": 1}'
+    assert read_edits(tmp_path / "edits.json", PIECES.names) == edits
+
+
+def test_undone_edits_of_another_list_are_not_taken(tmp_path: Path) -> None:
+    edits = Edits(START).added(Reject(1, 3)).added(Pin((0,))).back()
+    save_edits(tmp_path, edits, PIECES.names)
+    kept = (tmp_path / "edits_undone.json").read_bytes()
+    save_edits(tmp_path, edits.added(Pin((2,))), PIECES.names)
+    assert not (tmp_path / "edits_undone.json").exists()
+    (tmp_path / "edits_undone.json").write_bytes(kept)  # as after a crash between the two writes
+    assert load_edits(tmp_path, PIECES.names).undone == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"reject"', '"solve"'), ("piece 1.png", "other.png"), ('"results"', '"result"'), ('"component": 0', '"component": -1'),
+        ('"pose": [0.0', '"pose": ["0"'), ('"version": 1', '"version": 2'), ('"kind": "reject"', '"kind": ["reject"]'),
+        ('"result": 1', '"result": 7'),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, change: tuple[str, str]) -> None:
+    text = edits_to_json(Edits(START).added(Reject(1, 3)).added(Solved(START)), PIECES.names)
+    assert change[0] in text
+    (tmp_path / "edits.json").write_text(text.replace(*change, 1))
+    with pytest.raises(FormatError):
+        read_edits(tmp_path / "edits.json", PIECES.names)
