@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from jigsawnet.confidence_weights import BIAS, WEIGHTS
-from jigsawnet.types import Assembly, Constraints, Edge, FloatArray, MatchGraph, sort_components
+from jigsawnet.types import Assembly, Constraints, Edge, FloatArray, MatchGraph, loops_through, sort_components
 
 _FARTHEST = 9.0
 _MOST_LOOPS = 3
@@ -56,16 +56,12 @@ def leave_out_unsure(assembly: Assembly, min_confidence: float, pinned: Collecti
 
 def join_features(assembly: Assembly, graph: MatchGraph) -> FloatArray:
     """Per join: logit of its seam, loops of three and four through it (0 to 3), whether none, and its lead: ``(E, 4)``."""
-    near: dict[int, set[int]] = {idx: set() for idx in assembly.poses}
-    for e in assembly.edges:
-        near[e.alignment.i].add(e.alignment.j)
-        near[e.alignment.j].add(e.alignment.i)
     rival = _rivals(assembly, graph)
     rows = []
-    for e in assembly.edges:
+    for e, closed in zip(assembly.edges, loops_through(assembly.edges), strict=True):
         i, j = e.alignment.i, e.alignment.j
         own = _logit(e.score)
-        loops = min(_MOST_LOOPS, len(near[i] & near[j]) + sum(len(near[a] & near[j] - {i}) for a in near[i] - {j}))
+        loops = min(_MOST_LOOPS, closed)
         lead = own - max(rival.get(i, -_FARTHEST), rival.get(j, -_FARTHEST))
         rows.append((own, float(loops), float(loops == 0), lead))
     return np.array(rows, dtype=np.float64).reshape(-1, 4)

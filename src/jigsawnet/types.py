@@ -153,6 +153,16 @@ def laid_gap(edges: Iterable[Edge]) -> float:
     return float(np.median(distances)) if distances else 0.0
 
 
+def loops_through(edges: Sequence[Edge]) -> list[int]:
+    """For each join, how many loops of three and of four joins close through it."""
+    near: dict[int, set[int]] = {}
+    for edge in edges:
+        near.setdefault(edge.alignment.i, set()).add(edge.alignment.j)
+        near.setdefault(edge.alignment.j, set()).add(edge.alignment.i)
+    ends = ((edge.alignment.i, edge.alignment.j) for edge in edges)
+    return [len(near[i] & near[j]) + sum(len(near[a] & near[j] - {i}) for a in near[i] - {j}) for i, j in ends]
+
+
 @dataclass(frozen=True, slots=True)
 class MatchGraph:
     """All scored candidates; several edges between one pair of pieces are normal."""

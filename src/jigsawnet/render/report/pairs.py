@@ -1,0 +1,151 @@
+"""Two pieces laid together: the close-up of their seam, and the whole pair in small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from scipy.spatial import cKDTree
+
+from jigsawnet.geometry import SE2
+from jigsawnet.render.cutout import mask_box
+from jigsawnet.render.report.page import PAPER
+from jigsawnet.types import Float32Array, FloatArray, Fragment, Puzzle, UInt8Array
+
+_TOUCHING_PX = 3.0
+_MOST_ZOOM = 3.0
+_SHORTEST_PX = 24.0
+"""A seam is shown with at least this much around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseUp:
+    """A picture ``(H, W, 3)`` turned so that the seam runs across it with piece i above and piece j below.
+
+    ``from_x, to_x``: where the seam begins and ends; ``left_y, right_y``: how high its ends lie; all in px of the picture.
+    """
+
+    image: UInt8Array
+    from_x: float
+    to_x: float
+    left_y: float
+    right_y: float
+
+
+class Piece:
+    """One piece, ready to be drawn at several sizes."""
+
+    def __init__(self, fragment: Fragment) -> None:
+        left, top, width, height = mask_box(fragment.mask)
+        rows, cols = slice(top, top + max(height, 1)), slice(left, left + max(width, 1))
+        self._corner = (left, top)
+        self._mask = fragment.mask[rows, cols]
+        self._image = fragment.image[rows, cols]
+        self._levels: dict[int, UInt8Array] = {}
+
+    @cached_property
+    def border(self) -> FloatArray:
+        """Every border pixel, ``(N, 2)`` px in the fragment's frame."""
+        curves, _ = cv2.findContours(self._mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        points = np.concatenate([curve.reshape(-1, 2) for curve in curves]) if curves else np.zeros((1, 2))
+        return points.astype(np.float64) + self._corner
+
+    def draw(self, canvas: Float32Array, canvas_from_piece: SE2, zoom: float) -> None:
+        """Add the piece to a canvas ``(H, W, 4)`` of sums: its points are moved, then enlarged ``zoom`` times."""
+        shrink = max(1, int(1.0 / zoom))
+        picture = self._shrunk(shrink)
+        c, s = math.cos(canvas_from_piece.theta), math.sin(canvas_from_piece.theta)
+        turn = zoom * shrink * np.array([[c, -s], [s, c]])
+        first = np.array(self._corner) + (shrink - 1) / 2.0  # where the first pixel of the shrunk picture has its centre
+        shift = zoom * (canvas_from_piece @ first)
+        size = (canvas.shape[1], canvas.shape[0])
+        matrix = np.column_stack([turn, shift])
+        canvas += cv2.warpAffine(picture, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+
+    def _shrunk(self, shrink: int) -> UInt8Array:
+        """Colour times mask, and mask: ``(H, W, 4)``, one pixel for ``shrink x shrink``."""
+        if shrink not in self._levels:
+            height, width = self._mask.shape
+            pad = ((0, -height % shrink), (0, -width % shrink), (0, 0))
+            rgba = np.pad(np.dstack([self._image * self._mask[..., None], self._mask * np.uint8(255)]), pad)
+            size = (rgba.shape[1] // shrink, rgba.shape[0] // shrink)
+            self._levels[shrink] = np.asarray(cv2.resize(rgba, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        return self._levels[shrink]
+
+
+class Pieces:
+    """The pieces of a puzzle, made ready when they are first asked for."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self._puzzle = puzzle
+        self._made: dict[int, Piece] = {}
+
+    def __getitem__(self, idx: int) -> Piece:
+        if idx not in self._made:
+            self._made[idx] = Piece(self._puzzle.fragments[idx])
+        return self._made[idx]
+
+
+def close_up(i: Piece, j: Piece, i_from_j: SE2, size: tuple[int, int]) -> CloseUp:
+    """Draw the seam of two pieces into ``(width, height)`` px."""
+    seam = _touching(i.border, i_from_j @ j.border)
+    view_from_i, low, high = _across(seam, i.border, i_from_j @ j.border)
+    span = np.maximum(high - low, _SHORTEST_PX)
+    zoom = float(min(_MOST_ZOOM, 0.86 * size[0] / span[0], 0.5 * size[1] / span[1]))
+    middle = (low + high) / 2.0
+    centred = SE2(0.0, size[0] / 2 / zoom - float(middle[0]), size[1] / 2 / zoom - float(middle[1])) @ view_from_i
+    image = _draw([(i, centred), (j, centred @ i_from_j)], zoom, size)
+    points = zoom * (centred @ seam)
+    left, right = points[points[:, 0].argmin()], points[points[:, 0].argmax()]
+    return CloseUp(image, float(left[0]), float(right[0]), float(left[1]), float(right[1]))
+
+
+def whole_pair(first: Piece, second: Piece, first_from_second: SE2, size: tuple[int, int]) -> UInt8Array:
+    """Both pieces in small, fitted into ``(width, height)`` px, in the frame of the first."""
+    return _fitted([(first, SE2.identity()), (second, first_from_second)], size)
+
+
+def thumbnail(piece: Piece, size: tuple[int, int]) -> UInt8Array:
+    """One piece, fitted into ``(width, height)`` px."""
+    return _fitted([(piece, SE2.identity())], size)
+
+
+def _fitted(laid: Sequence[tuple[Piece, SE2]], size: tuple[int, int]) -> UInt8Array:
+    points = np.concatenate([pose @ piece.border for piece, pose in laid])
+    low, high = points.min(axis=0), points.max(axis=0)
+    zoom = float(min(_MOST_ZOOM, *(0.94 * np.array(size) / np.maximum(high - low, 1.0))))
+    x, y = np.array(size) / 2 / zoom - (low + high) / 2.0
+    return _draw([(piece, SE2(0.0, float(x), float(y)) @ pose) for piece, pose in laid], zoom, size)
+
+
+def _draw(laid: Sequence[tuple[Piece, SE2]], zoom: float, size: tuple[int, int]) -> UInt8Array:
+    """Pieces that touch share the pixels of their border, so that no crack shows where there is none."""
+    canvas = np.zeros((size[1], size[0], 4), dtype=np.float32)
+    for piece, pose in laid:
+        piece.draw(canvas, pose, zoom)
+    alpha = canvas[..., 3:] / 255.0
+    bare = np.maximum(1.0 - alpha, 0.0)
+    return np.asarray(np.rint((canvas[..., :3] + PAPER * bare) / np.maximum(alpha, 1.0)), dtype=np.uint8)
+
+
+def _touching(mine: FloatArray, theirs: FloatArray) -> FloatArray:
+    """The middle between the borders where they touch, or come nearest when worn edges leave a gap."""
+    distance, nearest = cKDTree(theirs).query(mine)
+    near = distance <= max(_TOUCHING_PX, float(np.quantile(distance, 0.05)) + 1.0)
+    return np.asarray((mine[near] + theirs[nearest[near]]) / 2.0)
+
+
+def _across(seam: FloatArray, mine: FloatArray, theirs: FloatArray) -> tuple[SE2, FloatArray, FloatArray]:
+    """The turn that lays the seam from left to right with the first piece above, and the seam's box after it."""
+    centred = seam - seam.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    down = axes[:, 0]  # across the seam: where it spreads least
+    if float(down @ (theirs.mean(axis=0) - mine.mean(axis=0))) < 0:
+        down = -down
+    turn = SE2(math.atan2(down[0], down[1]), 0.0, 0.0)  # carries `down` to (0, 1)
+    turned = turn @ seam
+    return turn, turned.min(axis=0), turned.max(axis=0)
