@@ -135,8 +135,8 @@ def _draw(laid: Sequence[tuple[Piece, SE2]], zoom: float, size: tuple[int, int])
 def _touching(mine: FloatArray, theirs: FloatArray) -> FloatArray:
     """The middle between the borders where they touch, or come nearest when worn edges leave a gap."""
     distance, nearest = cKDTree(theirs).query(mine)
-    near = distance <= max(_TOUCHING_PX, float(np.quantile(distance, 0.05)) + 1.0)
-    return np.asarray((mine[near] + theirs[nearest[near]]) / 2.0)
+    near = np.asarray(distance) <= max(_TOUCHING_PX, float(np.quantile(distance, 0.05)) + 1.0)
+    return np.asarray((mine[near] + theirs[np.asarray(nearest)[near]]) / 2.0)
 
 
 def _across(seam: FloatArray, mine: FloatArray, theirs: FloatArray) -> tuple[SE2, FloatArray, FloatArray]:
