@@ -1,0 +1,195 @@
+/** What a person can do. Each action waits its turn in the queue and looks at the state when its turn has come. */
+import { percent, plural } from "./dom.js";
+
+const WAIT = "The run is being solved. Stop it first.";
+
+export class Actions {
+  #lastJoin = null;
+
+  constructor(store, api, queue, say) {
+    Object.assign(this, { store, api, queue, say });
+  }
+
+  refresh(said = null) {
+    return this.queue.run(async () => {
+      this.store.take(await this.api.get("/api/state"));
+      if (said) this.say(said);
+    });
+  }
+
+  /** `choose()` gives `{edit, said}` or a sentence why not, when its turn has come. */
+  edit(choose) {
+    return this.queue.run(async () => {
+      if (this.store.busy) return this.say(WAIT);
+      const chosen = await choose();
+      if (typeof chosen === "string") return this.say(chosen);
+      await this.send("/api/edits", { edit: chosen.edit }, chosen.said);
+    });
+  }
+
+  /** Send something that gives back a new state; only inside the queue. */
+  async send(path, body, said) {
+    const state = await this.api.post(path, { revision: this.store.state.revision, ...body });
+    this.store.take(state);
+    this.say(said);
+  }
+
+  undo() {
+    return this.#step("/api/undo", "can_undo", -1, "Undone", "There is nothing to undo.");
+  }
+
+  redo() {
+    return this.#step("/api/redo", "can_redo", 0, "Done again", "There is nothing to do again.");
+  }
+
+  #step(path, possible, offset, word, otherwise) {
+    return this.queue.run(async () => {
+      const { state } = this.store;
+      if (this.store.busy) return this.say(WAIT);
+      if (!state[possible]) return this.say(otherwise);
+      const edit = state.edits[state.in_force + offset];
+      await this.send(path, {}, `${word}: ${edit?.text ?? "one edit"}`);
+    });
+  }
+
+  /** Undo or redo until `count` edits are in force. */
+  goTo(count) {
+    return this.queue.run(async () => {
+      if (this.store.busy) return this.say(WAIT);
+      while (this.store.state.in_force !== count) {
+        const back = this.store.state.in_force > count;
+        if (!this.store.state[back ? "can_undo" : "can_redo"]) break;
+        await this.send(back ? "/api/undo" : "/api/redo", {}, `${plural(count, "edit")} in force.`);
+      }
+    });
+  }
+
+  /** `kind` is accept, reject or cut. */
+  judgeJoin(kind) {
+    return this.edit(() => {
+      const chosen = this.store.selection;
+      if (chosen?.kind !== "join") return "Select a join first: click a line across a seam, or press J.";
+      const said = { accept: "Accepted", reject: "Rejected", cut: "Cut" }[kind];
+      return { edit: { kind, i: chosen.i, j: chosen.j }, said: `${said}: ${this.joinName(chosen)}.` };
+    });
+  }
+
+  #onPiece(decide) {
+    return this.edit(() => {
+      const chosen = this.store.selection;
+      return chosen?.kind === "piece" ? decide(this.store.pieces[chosen.idx]) : "Select a piece first: click it, or press N.";
+    });
+  }
+
+  togglePin() {
+    return this.#onPiece((piece) => {
+      if (!piece.pose) return `${piece.name} has no place where it could be pinned.`;
+      const kind = piece.pinned ? "unpin" : "pin";
+      return { edit: { kind, pieces: [piece.idx] }, said: `${piece.pinned ? "No longer pinned" : "Pinned"}: ${piece.name}.` };
+    });
+  }
+
+  toggleAside() {
+    return this.#onPiece((piece) => {
+      const kind = piece.aside ? "take_back" : "set_aside";
+      return { edit: { kind, pieces: [piece.idx] }, said: `${piece.aside ? "Taken back" : "Set aside"}: ${piece.name}.` };
+    });
+  }
+
+  takeOff() {
+    return this.#onPiece((piece) => {
+      if (!piece.pose) return `${piece.name} is in the tray already.`;
+      const pieces = this.store.handful(piece.idx, this.store.view.wholeGroup);
+      return { edit: { kind: "take_off", pieces }, said: `Back in the tray: ${piece.name}${others(pieces)}.` };
+    });
+  }
+
+  /** Lay the selected piece in the `k`-th of its best places. */
+  placeAt(k) {
+    return this.#onPiece(async (piece) => {
+      const { places } = await this.api.get(`/api/pieces/${piece.idx}/places`);
+      const place = places[k];
+      if (!place) return places.length ? `${piece.name} has only ${plural(places.length, "place")}.` : `No place is known for ${piece.name}.`;
+      return placing(piece, place.pose, place.joins, `Placed: ${piece.name}, ${percent(place.score)} sure.`);
+    });
+  }
+
+  /** Lay a piece beside another, as a candidate says. */
+  placeBeside(idx, pose, neighbors) {
+    return this.edit(() => placing(this.store.pieces[idx], pose, neighbors, `Placed: ${this.store.pieces[idx].name}.`));
+  }
+
+  solve() {
+    return this.queue.run(async () => {
+      if (this.store.busy) return this.say("The run is being solved already.");
+      await this.api.post("/api/solve", { revision: this.store.state.revision });
+      this.store.setBusy(true);
+      this.say("Solving on with your edits …");
+    });
+  }
+
+  stop() {
+    return this.queue.run(async () => {
+      if (!this.store.busy) return this.say("Nothing is being solved.");
+      await this.api.post("/api/stop");
+      this.say("Stopping …");
+    });
+  }
+
+  select(what, said = true) {
+    return this.queue.run(() => this.#choose(what, said));
+  }
+
+  #choose(what, said = true) {
+    this.store.select(what);
+    if (what?.kind === "join") this.#lastJoin = this.store.join(what.i, what.j);
+    if (said && this.store.selection) this.say(this.describe(this.store.selection));
+  }
+
+  /** The next (or with -1 the last) of the placed pieces, or of the tray. */
+  nextPiece(step, inTray = false) {
+    return this.queue.run(() => {
+      const order = this.store.pieces.filter((piece) => (piece.pose === null) === inTray).map((piece) => piece.idx);
+      if (!order.length) return this.say(inTray ? "The tray is empty." : "No piece is placed.");
+      const { selection } = this.store;
+      const at = selection?.kind === "piece" ? order.indexOf(selection.idx) : -1;
+      const next = at < 0 && step < 0 ? order.length - 1 : (at + step + order.length) % order.length;
+      this.#choose({ kind: "piece", idx: order[next] });
+    });
+  }
+
+  /** Joins in order, the least sure first; goes on from a join that is gone. */
+  nextJoin(step) {
+    return this.queue.run(() => {
+      const order = this.store.joinsInOrder();
+      if (!order.length) return this.say("There is no join.");
+      const last = this.#lastJoin;
+      const isAfter = (join) => join.score - last.score || join.i - last.i || join.j - last.j;
+      const after = last ? order.find((join) => isAfter(join) > 0) : order[0];
+      const before = last ? order.findLast((join) => isAfter(join) < 0) : order.at(-1);
+      const next = step > 0 ? (after ?? order[0]) : (before ?? order.at(-1));
+      this.#choose({ kind: "join", i: next.i, j: next.j });
+    });
+  }
+
+  joinName({ i, j }) {
+    return `${this.store.pieces[i].name} and ${this.store.pieces[j].name}`;
+  }
+
+  describe(what) {
+    if (what.kind === "join") {
+      const join = this.store.join(what.i, what.j);
+      return `Join of ${this.joinName(what)}, ${percent(join.score)} sure${join.status === "accepted" ? ", accepted by you" : ""}.`;
+    }
+    const piece = this.store.pieces[what.idx];
+    if (piece.aside) return `${piece.name}, set aside.`;
+    return piece.pose ? `${piece.name}, ${percent(piece.confidence)} sure${piece.pinned ? ", pinned" : ""}.` : `${piece.name}, in the tray.`;
+  }
+}
+
+const others = (pieces) => (pieces.length > 1 ? ` and ${plural(pieces.length - 1, "other")}` : "");
+
+function placing(piece, pose, neighbors, said) {
+  const joins = neighbors.map((other) => [Math.min(piece.idx, other), Math.max(piece.idx, other)]);
+  return { edit: { kind: "move", poses: { [piece.idx]: pose }, joins }, said };
+}

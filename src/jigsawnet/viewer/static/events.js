@@ -1,0 +1,42 @@
+/** What the server tells by itself: edits of other windows, progress, pieces coming together. */
+
+const STAGES = {
+  read: "Reading", contours: "Tracing borders", match: "Matching", score: "Scoring", compose: "Composing", refine: "Refining",
+};
+
+export function listenToServer({ store, actions, banner }) {
+  const source = new EventSource("/api/events");
+  let lost = false;
+  source.onopen = () => {
+    if (!lost) return;
+    lost = false;
+    banner(null);
+    actions.refresh("Connected again.");
+  };
+  source.onerror = () => {
+    lost = true;
+    banner("The server does not answer. The page tries again by itself.");
+  };
+  source.onmessage = ({ data }) => {
+    const event = JSON.parse(data);
+    handlers[event.type]?.(event);
+  };
+
+  const handlers = {
+    // In the queue, so that this window's own edit on its way is taken in first.
+    revision: ({ revision }) => actions.queue.run(() => {
+      if (store.state && revision > store.state.revision) actions.refresh("Changed in another window; this is the newest state.");
+    }),
+    progress: (event) => actions.queue.run(() => {
+      if (store.state && !store.busy) store.setBusy(true);
+      const total = event.total > 0 ? event.total : 0;
+      const percent = total ? ` ${Math.round((100 * event.done) / total)} %` : "";
+      store.setProgress({ share: total ? event.done / total : null, text: `${STAGES[event.stage] ?? event.stage}${percent}` });
+    }),
+    snapshot: ({ poses }) => actions.queue.run(() => store.setSnapshot(poses)),
+    solved: ({ placed, components }) => actions.refresh(
+      `Solved: ${placed} pieces placed in ${components} ${components === 1 ? "group" : "groups"}.`),
+    error: ({ text }) => actions.refresh().then(() => banner(text)),
+  };
+  window.addEventListener("beforeunload", () => source.close());
+}

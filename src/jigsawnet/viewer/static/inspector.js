@@ -1,0 +1,90 @@
+/** Details of the selected piece: how sure it is and why, its joins, its other places. */
+import { pictureUrl } from "./api.js";
+import { scaleColor } from "./colors.js";
+import { make, percent, stem } from "./dom.js";
+
+/** All of a piece; `detail` and `places` are the server's answers. */
+export function piecePanel(workbench, piece, detail, places) {
+  const { store, actions } = workbench;
+  return [
+    make("div", { class: "piece-head" },
+      make("img", { src: pictureUrl(piece.idx, 256), alt: `Picture of ${piece.name}` }),
+      make("div", {}, make("h2", {}, piece.name), meter(piece.pose ? piece.confidence : null), make("p", { class: "quiet" }, standing(store, piece)))),
+    make("div", { class: "buttons" },
+      piece.pose && action("pin", piece.pinned ? "Unpin" : "Pin", "I", () => actions.togglePin(), store.busy),
+      action("aside", piece.aside ? "Take back" : "Set aside", "X", () => actions.toggleAside(), store.busy),
+      piece.pose && action("off", "Into the tray", "Delete", () => actions.takeOff(), store.busy)),
+    detail.why.length > 0 && [make("h3", {}, "Why"), make("ul", { class: "why" }, detail.why.map((sentence) => make("li", {}, sentence)))],
+    places && placesList(workbench, piece, places),
+    detail.joins.length > 0 && [make("h3", {}, "Its joins"), joinTable(workbench, piece, detail.joins)],
+    detail.alternatives.length > 0 && alternatives(workbench, piece, detail.alternatives),
+  ].flat(2);
+}
+
+export function meter(share) {
+  const bar = make("span", { class: "meter", "aria-hidden": "true" }, make("span", {}));
+  bar.firstChild.style.width = `${Math.round((share ?? 0) * 100)}%`;
+  bar.firstChild.style.background = scaleColor(share ?? 0);
+  return make("p", { class: "sure" }, bar, share === null || share === undefined ? "no confidence" : `${percent(share)} sure`);
+}
+
+export function action(key, text, shortcut, onclick, disabled = false) {
+  return make("button", { "data-key": key, onclick, disabled, title: `${text} (${shortcut})`, "aria-keyshortcuts": shortcut }, text);
+}
+
+function standing(store, piece) {
+  if (piece.aside) return "Set aside: not to be placed.";
+  if (!piece.pose) return "In the tray: no place yet.";
+  const group = store.state.components.findIndex((component) => component.id === piece.component);
+  const words = [group >= 0 ? `Group ${group + 1}` : "Alone"];
+  if (piece.pinned) words.push("pinned");
+  if (piece.fixed_by_person) words.push("placed by you");
+  return `${words.join(", ")}.`;
+}
+
+/** The ghost of a place is shown while its button is pointed at or has the focus. */
+function preview(store, idx, poses, active) {
+  const show = () => store.setGhost({ idx, poses, active });
+  const hide = () => store.setGhost(poses.length > 1 ? { idx, poses, active: -1 } : null);
+  return { onpointerenter: show, onfocus: show, onpointerleave: hide, onblur: hide };
+}
+
+function placesList({ store, actions }, piece, places) {
+  if (!places.length) return [make("h3", {}, "Best places"), make("p", { class: "quiet" }, "No candidate join leads to a free place.")];
+  const poses = places.map((place) => place.pose);
+  const rows = places.map((place, k) => make("li", {}, make("button", {
+    class: "row", "data-key": `place-${k}`, disabled: store.busy, "aria-keyshortcuts": k + 1, title: `Lay it here (${k + 1})`,
+    onclick: () => actions.placeAt(k), ...preview(store, piece.idx, poses, k),
+  }, make("b", {}, `${k + 1}`), make("span", {}, beside(store, place.joins)), make("span", { class: "number" }, percent(place.score)))));
+  return [make("h3", {}, "Best places"), make("ol", { class: "rows" }, rows)];
+}
+
+function alternatives({ store, actions }, piece, others) {
+  const rows = others.map(({ j, pose, score }, k) => make("li", {}, make("button", {
+    class: "row", "data-key": `other-${k}`, disabled: store.busy || piece.pinned, title: "Lay it here instead",
+    onclick: () => actions.placeBeside(piece.idx, pose, [j]), ...preview(store, piece.idx, [pose], 0),
+  }, make("span", {}, beside(store, [j])), make("span", { class: "number" }, percent(score)))));
+  return [make("h3", {}, "Other places it might have"), make("ol", { class: "rows" }, rows)];
+}
+
+function beside(store, neighbors) {
+  const names = neighbors.slice(0, 3).map((idx) => store.pieces[idx].name);
+  return `beside ${names.join(", ")}${neighbors.length > 3 ? " and others" : ""}`;
+}
+
+function joinTable({ store, actions }, piece, joins) {
+  const head = ["With", "Sure", "Seam px", "Off px", "Colour", "Loops"];
+  const rows = joins.map((join) => {
+    const [i, j] = [Math.min(piece.idx, join.j), Math.max(piece.idx, join.j)];
+    const open = make("button", {
+      class: "link", "data-key": `join-${i}-${j}`, disabled: !store.join(i, j), onclick: () => actions.select({ kind: "join", i, j }),
+    }, stem(store.pieces[join.j].name));
+    return make("tr", {}, make("th", { scope: "row" }, open, join.status === "accepted" && make("span", { class: "quiet" }, " accepted")),
+      cells(percent(join.score), number(join.length_px, 0), number(join.residual_px, 2), number(join.color_step, 1), String(join.loops ?? "–")));
+  });
+  return make("table", { class: "figures" },
+    make("thead", {}, make("tr", {}, head.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, rows));
+}
+
+const cells = (...texts) => texts.map((text) => make("td", {}, text));
+export const number = (value, digits) => (value === null || value === undefined ? "–" : value.toFixed(digits));

@@ -1,0 +1,145 @@
+/** The workbench: makes the parts, joins them, and loads the run. `window.workbench` is for tests and the curious. */
+import { Actions } from "./actions.js";
+import { Api } from "./api.js";
+import { Bitmaps } from "./bitmaps.js";
+import { Camera } from "./camera.js";
+import { Carry } from "./carry.js";
+import { recall, remember, wireTabs, wireTheme, wireToolbar } from "./chrome.js";
+import { Details } from "./details.js";
+import { byId, percent } from "./dom.js";
+import { listenToServer } from "./events.js";
+import { listenToKeys } from "./keyboard.js";
+import { buildLists } from "./lists.js";
+import { Pointer } from "./pointer.js";
+import { ActionQueue } from "./queue.js";
+import { Renderer } from "./renderer.js";
+import { Store } from "./store.js";
+import { Tray } from "./tray.js";
+
+const canvas = byId("canvas");
+const store = new Store();
+const api = new Api();
+const queue = new ActionQueue(explain);
+const actions = new Actions(store, api, queue, say);
+const carry = new Carry(store, api, actions);
+const camera = new Camera(() => {
+  renderer?.ask();
+  byId("zoom-level").textContent = percent(camera.scale);
+});
+const bitmaps = new Bitmaps(api, () => renderer.invalidateSoon());
+let renderer = null;
+renderer = new Renderer(canvas, store, camera, bitmaps);
+
+function say(sentence) {
+  byId("status").textContent = sentence;
+}
+
+function banner(sentence) {
+  byId("banner").hidden = !sentence;
+  byId("banner").textContent = sentence ?? "";
+}
+
+/** Tell what went wrong. Somebody else was faster (409): show their state. */
+async function explain(error) {
+  if (error.status === 409) store.take(await api.get("/api/state"));
+  if (error.status === undefined) console.error(error);
+  say(error.message);
+  banner(error.message);
+}
+
+const workbench = {
+  store, api, queue, actions, carry, camera, bitmaps, renderer, canvas, say,
+
+  /** No request on its way, no action waiting, nothing to draw: what is seen is what the server knows. */
+  isIdle() {
+    return store.state !== null && queue.empty && !carry.resting && api.pending === 0 && bitmaps.pending === 0 && renderer.idle;
+  },
+
+  placed: () => store.pieces.filter((piece) => store.poseOf(piece.idx)).map((piece) => piece.idx),
+
+  fitAll() {
+    camera.fit(store.boxOfPieces(this.placed()));
+  },
+
+  fitSelection() {
+    const { selection } = store;
+    if (!selection) return this.fitAll();
+    return camera.fit(store.boxOfPieces(selection.kind === "piece" ? store.handful(selection.idx, store.view.wholeGroup) : [selection.i, selection.j]));
+  },
+
+  /** Select, and bring into view. */
+  show(what) {
+    return actions.select(what);
+  },
+
+  showGroup(component) {
+    actions.select({ kind: "piece", idx: component.pieces[0] });
+    camera.fit(store.boxOfPieces(component.pieces));
+  },
+
+  nextColor() {
+    const colors = ["picture", "confidence", ...(store.state.truth ? ["truth"] : [])];
+    store.setView({ color: colors[(colors.indexOf(store.view.color) + 1) % colors.length] });
+    say(`Colour by ${store.view.color}.`);
+  },
+
+  toggleGroup() {
+    store.setView({ wholeGroup: !store.view.wholeGroup });
+    say(store.view.wholeGroup ? "Whole groups are moved." : "Single pieces are moved.");
+  },
+
+  openHelp: () => byId("help").showModal(),
+
+  openExport() {
+    byId("export").open = true;
+    byId("export").querySelector("a").focus();
+  },
+};
+window.workbench = workbench;
+
+const pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("tip") });
+new Tray(byId("tray"), byId("tray-title"), { store, actions, pointer });
+new Details(byId("page-details"), workbench);
+const lists = buildLists({
+  pieces: byId("page-pieces"), joins: byId("page-joins"), groups: byId("page-groups"), history: byId("page-history"),
+}, workbench);
+workbench.openTab = wireTabs(() => lists.redraw());
+wireToolbar(workbench);
+wireTheme(() => renderer.changeTheme());
+
+const singleKeys = byId("single-keys");
+singleKeys.checked = recall("single-keys") !== "off";
+singleKeys.addEventListener("change", () => remember("single-keys", singleKeys.checked ? "on" : "off"));
+listenToKeys(workbench, () => singleKeys.checked);
+
+let inHand = null; // the layer lacks what is in hand, so it changes only when that is taken up or put down
+store.on("draft", () => {
+  if (store.draft === inHand) return renderer.ask();
+  inHand = store.draft;
+  return renderer.invalidate();
+});
+store.on("state view truth snapshot", () => renderer.invalidate());
+store.on("state", () => banner(null));
+store.on("selection hover ghost", () => renderer.ask());
+store.on("selection", () => {
+  const { selection } = store;
+  const box = selection && store.boxOfPieces(selection.kind === "piece" ? [selection.idx] : [selection.i, selection.j]);
+  if (box && !store.draft) camera.reveal(box);
+});
+store.on("state view", loadTruth);
+
+let judged = -1; // revision that the truth in the store speaks of
+async function loadTruth() {
+  if (store.view.color !== "truth" || !store.state.truth || judged === store.state.revision) return;
+  judged = store.state.revision;
+  try {
+    store.setTruth(await api.get("/api/truth"));
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+await actions.refresh();
+workbench.fitAll();
+if (store.state) say(store.busy ? "Solving …" : "Ready.");
+listenToServer({ store, actions, banner });

@@ -1,0 +1,107 @@
+/** What lies over the resting picture and changes often: pieces in hand, proposed places, hover, selection, the turning handle. */
+import { WRONG } from "./colors.js";
+import { apply, boxOf, middleOf } from "./pose.js";
+import { leavePiece, paintLabel, paintPiece, paintSeam, strokePiece, toDevice } from "./paint.js";
+
+export const HANDLE_PX = 26;
+export const HANDLE_RADIUS_PX = 8;
+
+export function paintOverlay(frame, store, bitmaps, palette, dpr) {
+  if (store.view.color === "truth") paintTrueWays(frame, store, dpr);
+  if (store.ghost) paintGhost(frame, store, bitmaps, palette, dpr);
+  if (store.draft && !store.view.compare) paintDraft(frame, store, bitmaps, palette, dpr);
+  if (store.hover) paintMark(frame, store, store.hover, palette, 1.5 * dpr);
+  if (store.selection) paintMark(frame, store, store.selection, palette, 2.5 * dpr);
+  paintHandle(frame, store, palette, dpr);
+  leavePiece(frame);
+}
+
+function paintMark(frame, store, what, palette, width) {
+  if (what.kind === "join") {
+    const join = store.join(what.i, what.j);
+    if (join && !store.view.compare && !store.draft) paintSeam(frame, join.seam, palette.accent, palette.casing, width + 1);
+    return;
+  }
+  for (const idx of store.handful(what.idx, store.view.wholeGroup)) {
+    const pose = store.poseOf(idx);
+    if (!pose) continue;
+    strokePiece(frame, store.pieces[idx], pose, palette.casing, 2 * width);
+    strokePiece(frame, store.pieces[idx], pose, palette.accent, width);
+  }
+}
+
+function paintDraft(frame, store, bitmaps, palette, dpr) {
+  for (const [idx, pose] of store.draft.shown) {
+    paintPiece(frame, store.pieces[idx], pose, bitmaps, palette.blank);
+    if (store.draft.snap) strokePiece(frame, store.pieces[idx], pose, palette.accent, 4 * dpr);
+    else strokePiece(frame, store.pieces[idx], pose, palette.accent, 2 * dpr, [6 * dpr, 4 * dpr]);
+  }
+}
+
+function paintGhost(frame, store, bitmaps, palette, dpr) {
+  const piece = store.pieces[store.ghost.idx];
+  store.ghost.poses.forEach((pose, k) => {
+    const active = k === store.ghost.active;
+    if (active) {
+      frame.ctx.globalAlpha = 0.8;
+      paintPiece(frame, piece, pose, bitmaps, palette.blank);
+      frame.ctx.globalAlpha = 1;
+    }
+    strokePiece(frame, piece, pose, palette.casing, 4 * dpr);
+    strokePiece(frame, piece, pose, palette.accent, 2 * dpr, [6 * dpr, 4 * dpr]);
+  });
+  store.ghost.poses.forEach((pose, k) => {
+    paintLabel(frame, apply(pose, piece.center), `${k + 1}`, 16 * dpr, palette.accent, palette.casing);
+  });
+}
+
+/** From each piece that lies wrong, a line to where it belongs. */
+function paintTrueWays(frame, store, dpr) {
+  const { ctx } = frame;
+  leavePiece(frame);
+  ctx.strokeStyle = WRONG;
+  ctx.lineWidth = 1.5 * dpr;
+  ctx.setLineDash([4 * dpr, 4 * dpr]);
+  ctx.beginPath();
+  for (const [idx, right] of Object.entries(store.truth?.right ?? {})) {
+    const [from, pose] = [store.centerOf(idx), store.truth.poses[idx]];
+    if (right || !from || !pose) continue;
+    ctx.moveTo(...toDevice(frame, from));
+    ctx.lineTo(...toDevice(frame, apply(pose, store.pieces[idx].center)));
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** The piece or group that the handle turns: its middle and half its height in the world, or null. */
+export function turningDisc(store) {
+  if (store.selection?.kind !== "piece" || store.busy || store.view.compare) return null;
+  const members = store.handful(store.selection.idx, store.view.wholeGroup).filter((idx) => store.poseOf(idx));
+  const box = members.length > 1 ? store.boxOfPieces(members) : boxOf(members.flatMap((idx) => outlineInWorld(store, idx)));
+  if (!box) return null;
+  return { center: middleOf(box), radius: (box[3] - box[1]) / 2 };
+}
+
+const outlineInWorld = (store, idx) => store.pieces[idx].outline.map((point) => apply(store.poseOf(idx), point));
+
+function paintHandle(frame, store, palette, dpr) {
+  const disc = turningDisc(store);
+  if (!disc) return;
+  const { ctx, k } = frame;
+  leavePiece(frame);
+  const [x, y] = toDevice(frame, disc.center);
+  const top = y - disc.radius * k;
+  for (const [color, width] of [[palette.casing, 4], [palette.accent, 2]]) {
+    ctx.strokeStyle = color;
+    ctx.lineWidth = width * dpr;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, top - (HANDLE_PX - HANDLE_RADIUS_PX) * dpr);
+    ctx.stroke();
+  }
+  ctx.beginPath();
+  ctx.arc(x, top - HANDLE_PX * dpr, HANDLE_RADIUS_PX * dpr, 0, 2 * Math.PI);
+  ctx.fillStyle = palette.casing;
+  ctx.fill();
+  ctx.stroke();
+}
