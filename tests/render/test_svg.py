@@ -45,13 +45,14 @@ def images_of(svg):
 def test_every_piece_is_one_image_in_the_layer_of_its_component(upright):
     poses = {i: upright.truth.poses[i] for i in (0, 1, 3, 7, 8)}
     root = ET.fromstring(assembly_svg(upright.puzzle, Assembly(9, poses, ((0, 1, 3), (7, 8)))))
-    layers = root.findall(f"{SVG}g")
+    *layers, names_layer = root.findall(f"{SVG}g")
+    assert names_layer.get("id") == "names"
     assert all(layer.get(GROUPMODE) == "layer" for layer in layers)
     assert [layer.get("id") for layer in layers] == ["component-0", "component-1", "unplaced"]
     names = [[image.get(LABEL) for image in layer] for layer in layers]
     assert names == [[f"piece {i}.png" for i in members] for members in ((0, 1, 3), (7, 8), (2, 4, 5, 6))]
     ids = [element.get("id") for element in root.iter() if element.get("id")]
-    assert len(ids) == len(set(ids)) == 12
+    assert len(ids) == len(set(ids)) == 13
 
 
 def test_the_matrix_is_the_pose_with_pixel_edges_at_whole_numbers(turned):
@@ -140,3 +141,27 @@ def test_a_piece_without_paper_is_left_out():
 
 def test_the_same_input_gives_the_same_drawing(turned):
     assert assembly_svg(turned.puzzle, turned.truth) == assembly_svg(turned.puzzle, turned.truth)
+
+
+def test_the_drawing_has_its_true_size_when_the_resolution_is_known(upright):
+    plain, sized = (ET.fromstring(assembly_svg(upright.puzzle, upright.truth, dpi=dpi)) for dpi in (None, 300.0))
+    _, _, width, height = (float(v) for v in sized.get("viewBox").split())
+    assert sized.get("viewBox") == plain.get("viewBox")
+    assert float(sized.get("width").removesuffix("mm")) == pytest.approx(width / 300 * 25.4, abs=1e-3)
+    assert float(sized.get("height").removesuffix("mm")) == pytest.approx(height / 300 * 25.4, abs=1e-3)
+
+
+def test_names_lie_on_their_pieces_in_a_hidden_layer(turned):
+    some = turned.moved(lambda i: (0.0, 0.0), members=(0, 1, 2))
+    root = ET.fromstring(assembly_svg(turned.puzzle, some))
+    layer = root.findall(f"{SVG}g")[-1]
+    assert (layer.get("id"), layer.get(GROUPMODE), layer.get("style")) == ("names", "layer", "display:none")
+    assert {label.text for label in layer} == set(turned.puzzle.names())
+    layout = lay_out(turned.puzzle, some, with_unplaced=True)
+    for label in layer:
+        fragment = turned.puzzle.fragments[turned.puzzle.names().index(label.text)]
+        there = layout.canvas_from_fragment[fragment.idx].inverse() @ (
+            np.array([float(label.get("x")), float(label.get("y"))]) - 0.5
+        )
+        col, row = np.rint(there).astype(int)
+        assert fragment.mask[row, col]

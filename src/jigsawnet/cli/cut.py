@@ -42,8 +42,8 @@ class Cut:
         done: list[CutScan] = []
         with staged_folder(self.out, CUT_FILE) as stage, progress_bars() as progress, silent_decoders():
             for cut in cut_scans(scans, scale, list_scans(self.options.back), self.options, progress):
-                _write(stage, cut.fragments)
-                _write(stage / BACK_FOLDER, cut.backs.values())
+                _write(stage, cut.fragments, scale.dpi)
+                _write(stage / BACK_FOLDER, cut.backs.values(), scale.dpi)
                 write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in cut.checks})
                 done.append(replace(cut, backs={}, checks=()))
             n_pieces = sum(len(cut.fragments) for cut in done)
@@ -58,10 +58,10 @@ class Cut:
         return 0
 
 
-def _write(folder: Path, fragments: Iterable[Fragment]) -> None:
+def _write(folder: Path, fragments: Iterable[Fragment], dpi: float | None) -> None:
     numbered = tuple(replace(fragment, idx=k) for k, fragment in enumerate(fragments))
     if numbered:
-        write_pieces(folder, Puzzle(folder.name, numbered))
+        write_pieces(folder, Puzzle(folder.name, numbered), dpi=dpi)
 
 
 def _piece_records(cut: CutScan) -> list[dict[str, Any]]:

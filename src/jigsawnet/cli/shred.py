@@ -16,6 +16,7 @@ from jigsawnet.io.authors import write_ground_truth
 from jigsawnet.io.files import staged_folder
 from jigsawnet.io.images import read_image, silent_decoders
 from jigsawnet.io.pieces import write_pieces
+from jigsawnet.io.scans import read_dpi
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE
 from jigsawnet.shred import ShredConfig, shred_images
 
@@ -47,7 +48,8 @@ class Shred:
             with silent_decoders():
                 pictures = [read_image(path)[..., :3] for path in self.images]
             puzzle, truth = shred_images(pictures, self.config, np.random.default_rng(self.seed))
-            write_pieces(stage, puzzle, self.key_color)
+            dpis = {read_dpi(path) for path in self.images}
+            write_pieces(stage, puzzle, self.key_color, dpis.pop() if len(dpis) == 1 else None)
             write_assembly(stage / TRUTH_FILE, truth, puzzle.names())
             if truth.complete:
                 write_ground_truth(stage / AUTHORS_TRUTH_FILE, truth, puzzle.names())

@@ -1,4 +1,4 @@
-"""Picture files ↔ 8-bit arrays: every ordinary format in, PNG out."""
+"""Picture files ↔ 8-bit arrays: every ordinary format in, PNG and TIFF out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -145,19 +145,30 @@ def _is_descriptor_2(stream: IO[str] | None) -> bool:
         return False
 
 
-def write_png(path: Path, image: UInt8Array) -> None:
+def write_png(path: Path, image: UInt8Array, dpi: float | None = None) -> None:
     """Write ``(H, W, 3)`` RGB or ``(H, W, 4)`` RGBA as PNG, whole or not at all; the folder must exist.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    save_picture(path, image, "PNG", dpi)
+
+
+def save_picture(path: Path, image: UInt8Array, file_format: str, dpi: float | None, **options: Any) -> None:
+    """Write a picture with its resolution, if it is known; ``options`` are those of Pillow's writer of the format.
 
     Raises:
         OutputError: the file cannot be written.
     """
     if image.ndim != 3 or image.shape[2] not in (3, 4) or image.dtype != np.uint8 or image.size == 0:
         raise ValueError("an image to write must be (H, W, 3) or (H, W, 4) uint8 and not empty")
+    if dpi is not None:
+        options["dpi"] = (dpi, dpi)
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         try:
             with draft.open("xb") as stream:
-                Image.fromarray(np.ascontiguousarray(image)).save(stream, format="PNG")
+                Image.fromarray(np.ascontiguousarray(image)).save(stream, format=file_format, **options)
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)

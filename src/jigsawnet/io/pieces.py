@@ -65,7 +65,7 @@ def read_key_color(folder: Path) -> tuple[int, int, int] | None:
     return red, green, blue
 
 
-def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] | None = None) -> None:
+def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] | None = None, dpi: float | None = None) -> None:
     """Write one PNG per piece, named after the fragment (``.png`` is added to other endings); the folder is made if need be.
 
     Without ``key_color`` as RGBA with alpha 0 or 255; with it as RGB on that colour beside ``bg_color.txt``, where paper of
@@ -84,7 +84,8 @@ def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] |
     if key_color is not None:
         write_text(folder / KEY_COLOR_FILE, " ".join(map(str, key_color)) + "\n")
     for name, fragment in zip(names, puzzle.fragments, strict=True):
-        write_png(folder / name, _with_alpha(fragment) if key_color is None else _on_key_color(fragment, key_color))
+        pixels = _with_alpha(fragment) if key_color is None else _on_key_color(fragment, key_color)
+        write_png(folder / name, pixels, dpi)
 
 
 def _natural_key(name: str) -> tuple[list[str | int], str]:

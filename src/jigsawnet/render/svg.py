@@ -15,38 +15,50 @@ import cv2
 import numpy as np
 
 from jigsawnet.geometry import SE2
-from jigsawnet.render.cutout import cut_out
+from jigsawnet.render.cutout import cut_out, mask_box
 from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
 from jigsawnet.types import Assembly, Fragment, Puzzle
 
 _NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MM_PER_INCH = 25.4
 _PAD_PX = 1
 _HALF_PIXEL = SE2(0.0, 0.5, 0.5)
 
 
-def assembly_svg(puzzle: Puzzle, assembly: Assembly, *, with_unplaced: bool = True, margin_px: int = MARGIN_PX) -> str:
+def assembly_svg(
+    puzzle: Puzzle,
+    assembly: Assembly,
+    *,
+    with_unplaced: bool = True,
+    margin_px: int = MARGIN_PX,
+    dpi: float | None = None,
+) -> str:
     """Write an assembly as an SVG document that Inkscape and browsers read, pieces embedded as PNG.
 
-    The picture lies as in `render_assembly` with the same ``margin_px``; one unit of the drawing is one pixel.
+    The picture lies as in `render_assembly` with the same ``margin_px``; one unit of the drawing is one pixel. A layer with the
+    names of the pieces lies on top, not shown until somebody switches it on.
 
     Args:
         puzzle: The pieces.
         assembly: Their poses, drawn as they stand (see `straighten_components`).
         with_unplaced: Also draw the unplaced pieces, in a layer of their own below the picture.
         margin_px: Distance between components, and between pieces of the tray.
+        dpi: Resolution of the pieces; when it is known the drawing has its true size in mm.
     """
     layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         ' xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" version="1.1"'
-        f' width="{layout.width}px" height="{layout.height}px" viewBox="0 0 {layout.width} {layout.height}">',
+        f' width="{_side(layout.width, dpi)}" height="{_side(layout.height, dpi)}"'
+        f' viewBox="0 0 {layout.width} {layout.height}">',
         f"<title>{_text(puzzle.name)}</title>",
     ]
     for number, component in enumerate(assembly.components):
         lines += _layer(f"component-{number}", f"Component {number}", component, puzzle, layout)
     if layout.tray:
         lines += _layer("unplaced", "Unplaced pieces", layout.tray, puzzle, layout)
+    lines += _names(puzzle, layout)
     lines.append("</svg>")
     return "\n".join(lines) + "\n"
 
@@ -58,6 +70,30 @@ def _layer(layer_id: str, label: str, members: Sequence[int], puzzle: Puzzle, la
         if puzzle.fragments[idx].mask.any():
             yield _image(puzzle.fragments[idx], layout.canvas_from_fragment[idx])
     yield "</g>"
+
+
+def _names(puzzle: Puzzle, layout: Layout) -> Iterator[str]:
+    """Lines of a hidden layer with the name of each piece in its middle."""
+    yield (
+        '<g inkscape:groupmode="layer" id="names" inkscape:label="Names of pieces" style="display:none" text-anchor="middle"'
+        ' font-family="sans-serif" fill="#000" stroke="#fff" paint-order="stroke">'
+    )
+    for idx, canvas_from_fragment in sorted(layout.canvas_from_fragment.items()):
+        fragment = puzzle.fragments[idx]
+        left, top, width, height = mask_box(fragment.mask)
+        if width:
+            x, y = _HALF_PIXEL @ canvas_from_fragment @ np.array([left + (width - 1) / 2, top + (height - 1) / 2])
+            size = max(2.0, min(width, height) / 8)
+            yield (
+                f'<text x="{_number(round(x, 2))}" y="{_number(round(y, 2))}" font-size="{size:.1f}"'
+                f' stroke-width="{size / 6:.2f}">{_text(fragment.name)}</text>'
+            )
+    yield "</g>"
+
+
+def _side(length_px: int, dpi: float | None) -> str:
+    """A side of the drawing with its unit."""
+    return f"{length_px}px" if dpi is None else f"{_number(round(length_px / dpi * _MM_PER_INCH, 4))}mm"
 
 
 def _image(fragment: Fragment, canvas_from_fragment: SE2) -> str:

@@ -1,0 +1,63 @@
+"""``poses.csv``: where the pieces lie, one per line, for spreadsheets and scripts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+from jigsawnet.geometry import wrap_angle
+from jigsawnet.io.files import write_text
+from jigsawnet.types import Assembly
+
+POSES_FILE = "poses.csv"
+COLUMNS = ("name", "component", "x", "y", "angle_deg", "confidence")
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def poses_to_csv(assembly: Assembly, names: Sequence[str]) -> str:
+    """One line per piece in order; the places of a piece without a pose are empty.
+
+    ``x`` and ``y`` are where the centre of the first pixel of the piece's picture lies, in px of its component's frame;
+    the picture is turned about that point by ``angle_deg``, clockwise on the screen.
+    """
+    component = {idx: number for number, members in enumerate(assembly.components) for idx in members}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for idx, name in enumerate(names):
+        pose, sure = assembly.poses.get(idx), assembly.confidence.get(idx)
+        row = [_harmless(name), *[""] * (len(COLUMNS) - 1)]
+        if pose is not None:
+            angle = math.degrees(wrap_angle(pose.theta))
+            row[1:5] = [str(component[idx]), *(_number(value, 4) for value in (pose.x, pose.y)), _number(angle, 6)]
+            row[5] = "" if sure is None else _number(sure, 6)
+        writer.writerow(row)
+    return text.getvalue()
+
+
+def write_poses_csv(path: Path, assembly: Assembly, names: Sequence[str]) -> None:
+    """Write ``poses.csv``.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    write_text(path, poses_to_csv(assembly, names))
+
+
+def _harmless(name: str) -> str:
+    """A name that stays in its line and that no spreadsheet runs as a formula.
+
+    Control characters are written as their escape codes; an apostrophe goes before what looks like a formula.
+    """
+    plain = "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) == "Cc" else c for c in name)
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
+
+
+def _number(value: float, digits: int) -> str:
+    """With so many decimals at most, never a negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".rstrip("0").rstrip(".")
