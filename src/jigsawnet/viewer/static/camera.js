@@ -3,6 +3,7 @@
 export const MIN_SCALE = 0.005;
 export const MAX_SCALE = 16;
 const SETTLE_MS = 120;
+const REVEAL_MARGIN_PX = 40;
 
 export class Camera {
   x = 0;
@@ -11,6 +12,8 @@ export class Camera {
   width = 1;
   height = 1;
   zooming = false;
+  /** Has a person chosen the view? Until then, and after "show everything", it follows the solver. */
+  chosen = false;
   #timer = 0;
 
   constructor(onChange) {
@@ -32,6 +35,7 @@ export class Camera {
 
   /** Move what is seen by screen px. */
   pan(dx, dy) {
+    this.chosen = true;
     this.x -= dx / this.scale;
     this.y -= dy / this.scale;
     this.onChange();
@@ -39,6 +43,7 @@ export class Camera {
 
   /** Zoom so that the world under the screen point (the middle, if none is given) stays there. */
   zoom(factor, at = [this.width / 2, this.height / 2]) {
+    this.chosen = true;
     const before = this.toWorld(at);
     this.scale = Math.min(Math.max(this.scale * factor, MIN_SCALE), MAX_SCALE);
     const after = this.toWorld(at);
@@ -62,8 +67,8 @@ export class Camera {
   reveal(box) {
     const [x0, y0] = this.toScreen([box[0], box[1]]);
     const [x1, y1] = this.toScreen([box[2], box[3]]);
-    if (x0 < 0 || x1 > this.width) this.x = (box[0] + box[2]) / 2;
-    if (y0 < 0 || y1 > this.height) this.y = (box[1] + box[3]) / 2;
+    this.x += shiftIntoView(x0, x1, this.width) / this.scale;
+    this.y += shiftIntoView(y0, y1, this.height) / this.scale;
     this.onChange();
   }
 
@@ -76,4 +81,11 @@ export class Camera {
     }, SETTLE_MS);
     this.onChange();
   }
+}
+
+/** Screen px by which the view must go so that [low, high] lies within [0, size]; in the middle when it is too long. */
+function shiftIntoView(low, high, size) {
+  const margin = Math.min(REVEAL_MARGIN_PX, size / 10);
+  if (high - low > size - 2 * margin) return (low + high - size) / 2;
+  return Math.min(0, low - margin) + Math.max(0, high + margin - size);
 }

@@ -30,6 +30,7 @@ export class Carry {
     const members = this.store.handful(idx, wholeGroup);
     const pinned = members.find((member) => this.store.pieces[member].pinned);
     if (this.store.busy) return this.#refuse("The run is being solved. Stop it first.");
+    if (piece.aside) return this.#refuse(`${piece.name} is set aside. Take it back first (X).`);
     if (pinned !== undefined) return this.#refuse(`${this.store.pieces[pinned].name} is pinned. Unpin it first (I).`);
     const raw = new Map(members.map((member) => [member, this.store.pieces[member].pose]));
     if (!piece.pose) raw.set(idx, layAt(0, piece.center, at ?? [0, 0]));

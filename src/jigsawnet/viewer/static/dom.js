@@ -27,5 +27,5 @@ export function refill(parent, ...children) {
   parent.replaceChildren(...children.flat().filter(Boolean));
   if (!key) return;
   const again = [...parent.querySelectorAll("[data-key]")].find((element) => element.dataset.key === key);
-  (again ?? parent).focus({ preventScroll: true });
+  (again ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });
 }

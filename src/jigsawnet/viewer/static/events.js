@@ -1,10 +1,11 @@
 /** What the server tells by itself: edits of other windows, progress, pieces coming together. */
+import { plural } from "./dom.js";
 
 const STAGES = {
   read: "Reading", contours: "Tracing borders", match: "Matching", score: "Scoring", compose: "Composing", refine: "Refining",
 };
 
-export function listenToServer({ store, actions, banner }) {
+export function listenToServer({ store, actions, banner, follow }) {
   const source = new EventSource("/api/events");
   let lost = false;
   source.onopen = () => {
@@ -34,8 +35,8 @@ export function listenToServer({ store, actions, banner }) {
       store.setProgress({ share: total ? event.done / total : null, text: `${STAGES[event.stage] ?? event.stage}${percent}` });
     }),
     snapshot: ({ poses }) => actions.queue.run(() => store.setSnapshot(poses)),
-    solved: ({ placed, components }) => actions.refresh(
-      `Solved: ${placed} pieces placed in ${components} ${components === 1 ? "group" : "groups"}.`),
+    solved: ({ placed, components }) => actions.refresh(`Solved: ${plural(placed, "piece")} placed in ${plural(components, "group")}.`)
+      .then(follow),
     error: ({ text }) => actions.refresh().then(() => banner(text)),
   };
   window.addEventListener("beforeunload", () => source.close());

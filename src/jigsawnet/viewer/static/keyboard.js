@@ -82,6 +82,7 @@ function takeOrDrop(w) {
 }
 
 function escape(w) {
+  if (w.closeExport()) return;
   if (w.carry.holds) {
     w.carry.cancel();
     w.say("Put back.");

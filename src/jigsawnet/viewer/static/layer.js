@@ -4,7 +4,7 @@ import { fillPiece, hatchPiece, paintJoins, paintLabel, paintPiece, strokePiece 
 
 /** How much of the view's width the layer reaches beyond it, on each side. */
 const MARGIN = 0.3;
-const LABEL_PX = 34;
+const LABEL_PX = 44;
 
 export class Layer {
   canvas = document.createElement("canvas");
@@ -44,13 +44,13 @@ export class Layer {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, width, height);
     bitmaps.begin();
-    const seen = store.pieces.filter((piece) => inBox(store, piece, ox, oy, ox + wide, oy + high));
+    const seen = store.fromBelow.filter((piece) => inBox(store, piece, ox, oy, ox + wide, oy + high));
     for (const piece of seen) paintPiece(frame, piece, store.poseOf(piece.idx), bitmaps, palette.blank);
     for (const piece of seen) tint(frame, store, piece, palette, dpr);
     if (store.view.joins && !store.view.compare && !store.snapshot) {
       const shown = new Set(seen.map((piece) => piece.idx));
       const joins = store.state.joins.filter((join) => shown.has(join.i) && shown.has(join.j));
-      paintJoins(frame, store, joins, palette.casing, dpr);
+      paintJoins(frame, store, joins, dpr);
     }
     for (const piece of seen) label(frame, store, piece, dpr);
     bitmaps.end();
@@ -85,7 +85,7 @@ function tint(frame, store, piece, palette, dpr) {
 }
 
 function label(frame, store, piece, dpr) {
-  if (2 * piece.radius * frame.k < LABEL_PX * dpr) return;
+  if (store.state.unit_px * frame.k < LABEL_PX * dpr) return;
   const center = store.centerOf(piece.idx);
   const size = Math.min(15, Math.max(10, 0.22 * piece.radius * (frame.k / dpr))) * dpr;
   if (store.view.color === "confidence" && piece.confidence !== null) {

@@ -59,11 +59,13 @@ const workbench = {
 
   fitAll() {
     camera.fit(store.boxOfPieces(this.placed()));
+    camera.chosen = false;
   },
 
   fitSelection() {
     const { selection } = store;
     if (!selection) return this.fitAll();
+    camera.chosen = true;
     return camera.fit(store.boxOfPieces(selection.kind === "piece" ? store.handful(selection.idx, store.view.wholeGroup) : [selection.i, selection.j]));
   },
 
@@ -74,6 +76,7 @@ const workbench = {
 
   showGroup(component) {
     actions.select({ kind: "piece", idx: component.pieces[0] });
+    camera.chosen = true;
     camera.fit(store.boxOfPieces(component.pieces));
   },
 
@@ -90,6 +93,13 @@ const workbench = {
 
   openHelp: () => byId("help").showModal(),
 
+  closeExport() {
+    const wasOpen = byId("export").open;
+    byId("export").open = false;
+    if (wasOpen) byId("export").querySelector("summary").focus();
+    return wasOpen;
+  },
+
   openExport() {
     byId("export").open = true;
     byId("export").querySelector("a").focus();
@@ -99,13 +109,16 @@ window.workbench = workbench;
 
 const pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("tip") });
 new Tray(byId("tray"), byId("tray-title"), { store, actions, pointer });
-new Details(byId("page-details"), workbench);
+const details = new Details(byId("page-details"), workbench);
 const lists = buildLists({
   pieces: byId("page-pieces"), joins: byId("page-joins"), groups: byId("page-groups"), history: byId("page-history"),
 }, workbench);
 workbench.openTab = wireTabs(() => lists.redraw());
 wireToolbar(workbench);
-wireTheme(() => renderer.changeTheme());
+wireTheme(() => {
+  renderer.changeTheme();
+  details.update();
+});
 
 const singleKeys = byId("single-keys");
 singleKeys.checked = recall("single-keys") !== "off";
@@ -120,6 +133,7 @@ store.on("draft", () => {
 });
 store.on("state view truth snapshot", () => renderer.invalidate());
 store.on("state", () => banner(null));
+store.on("snapshot", follow);
 store.on("selection hover ghost", () => renderer.ask());
 store.on("selection", () => {
   const { selection } = store;
@@ -127,6 +141,11 @@ store.on("selection", () => {
   if (box && !store.draft) camera.reveal(box);
 });
 store.on("state view", loadTruth);
+
+/** Show everything, unless a person has chosen the view. */
+function follow() {
+  if (!camera.chosen) workbench.fitAll();
+}
 
 let judged = -1; // revision that the truth in the store speaks of
 async function loadTruth() {
@@ -142,4 +161,4 @@ async function loadTruth() {
 await actions.refresh();
 workbench.fitAll();
 if (store.state) say(store.busy ? "Solving …" : "Ready.");
-listenToServer({ store, actions, banner });
+listenToServer({ store, actions, banner, follow });

@@ -19,7 +19,7 @@ export function paintOverlay(frame, store, bitmaps, palette, dpr) {
 function paintMark(frame, store, what, palette, width) {
   if (what.kind === "join") {
     const join = store.join(what.i, what.j);
-    if (join && !store.view.compare && !store.draft) paintSeam(frame, join.seam, palette.accent, palette.casing, width + 1);
+    if (join && !store.view.compare && !store.draft && !store.snapshot) paintSeam(frame, join.seam, palette.accent, palette.casing, width + 1);
     return;
   }
   for (const idx of store.handful(what.idx, store.view.wholeGroup)) {

@@ -96,11 +96,11 @@ export function stitchOf(store, join) {
 const BUCKETS = 6;
 
 /** All joins, thick where sure, drawn in a few strokes; joins a person accepted get a knot in the middle. */
-export function paintJoins(frame, store, joins, casing, dpr) {
+export function paintJoins(frame, store, joins, dpr) {
   const { ctx } = frame;
   leavePiece(frame);
   ctx.lineCap = "round";
-  const small = Math.min(1, (store.state.unit_px * frame.k) / (60 * dpr));
+  const small = Math.min(1, (store.state.unit_px * frame.k) / (130 * dpr)); // less where pieces are small on the screen
   const buckets = Array.from({ length: BUCKETS }, () => new Path2D());
   const knots = new Path2D();
   for (const join of joins) {
@@ -116,9 +116,11 @@ export function paintJoins(frame, store, joins, casing, dpr) {
   buckets.forEach((path, b) => {
     const share = (b + 0.5) / BUCKETS;
     const width = Math.max(1, (1 + 5 * share) * small * dpr);
-    ctx.strokeStyle = casing;
-    ctx.lineWidth = width + 2 * small * dpr;
-    ctx.stroke(path);
+    if (small > 0.3) {
+      ctx.strokeStyle = "#ffffff";
+      ctx.lineWidth = width + 2 * small * dpr;
+      ctx.stroke(path);
+    }
     ctx.strokeStyle = scaleColor(share);
     ctx.lineWidth = width;
     ctx.stroke(path);

@@ -12,8 +12,7 @@ export function pick(store, camera, at) {
 
 export function pickPiece(store, camera, at) {
   const point = camera.toWorld(at);
-  for (let k = store.pieces.length - 1; k >= 0; k--) {
-    const piece = store.pieces[k];
+  for (const piece of store.fromBelow.toReversed()) {
     const center = store.centerOf(piece.idx);
     if (!center || Math.hypot(point[0] - center[0], point[1] - center[1]) > piece.radius) continue;
     if (isInside(piece.outline, apply(inverse(store.poseOf(piece.idx)), point))) return { kind: "piece", idx: piece.idx };

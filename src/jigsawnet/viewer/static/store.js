@@ -9,6 +9,8 @@ export class Store {
   state = null;
   /** Pieces by idx, with `path`, `center` and `longest` made here. */
   pieces = [];
+  /** The same pieces in the order in which they are drawn: small groups lie on large ones. */
+  fromBelow = [];
   selection = null;
   hover = null;
   view = { color: "picture", joins: true, outlines: false, wholeGroup: false, compare: false };
@@ -35,6 +37,8 @@ export class Store {
   take(state) {
     this.state = state;
     this.pieces = state.pieces.map((piece) => ({ ...piece, ...this.#shape(piece) }));
+    const size = new Map(state.components.map((component) => [component.id, component.pieces.length]));
+    this.fromBelow = [...this.pieces].sort((a, b) => (size.get(b.component) ?? 0) - (size.get(a.component) ?? 0) || a.idx - b.idx);
     if (!state.busy) [this.snapshot, this.progress] = [null, null];
     if (!this.#exists(this.selection)) this.selection = null;
     if (!this.#exists(this.hover)) this.hover = null;
