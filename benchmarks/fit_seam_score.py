@@ -20,13 +20,14 @@ from jigsawnet.evaluation.neighbors import common_borders
 from jigsawnet.evaluation.pages import make_page
 from jigsawnet.geometry import SE2
 from jigsawnet.io.images import read_image
-from jigsawnet.match.blocks import map_blocks
-from jigsawnet.match.dense import DenseConfig, describe_passes, measure_block
+from jigsawnet.match.dense import DenseConfig, measure_row, prepare_material, scales_of
 from jigsawnet.match.fit import seam_fit, seam_terms
 from jigsawnet.match.gap import estimate_gap, lay_apart
+from jigsawnet.match.measured import Measured
+from jigsawnet.match.pairs import all_pairs
 from jigsawnet.raster import build_bank
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import no_progress
+from jigsawnet.workers import LocalWorkers, Shared
 
 TARGET = Path(__file__).resolve().parents[1] / "src" / "jigsawnet" / "match" / "fit_weights.py"
 RIGHT_RAD, RIGHT_PX = np.radians(3.0), 8.0
@@ -53,9 +54,10 @@ def measure(picture: np.ndarray, config: ShredConfig, seed: int) -> tuple[np.nda
     puzzle, truth = shred_images([picture], config, rng)
     bank = build_bank(trace_contours(puzzle, ContourConfig()))
     dense = DenseConfig()
-    passes = describe_passes(bank, dense)
-    blocks = map_blocks(lambda i: measure_block(bank, passes, i, dense), len(bank), no_progress)
-    i, j, pose, features = (np.concatenate([block[k] for block in blocks]) for k in range(4))
+    workers = LocalWorkers()
+    material = prepare_material(bank, dense, scales_of(bank, bank.step_px), workers)
+    rows = Measured.join(workers.run(measure_row, Shared(material), all_pairs(len(bank))))
+    i, j, pose, features = rows.i, rows.j, rows.pose, rows.features
     gap_px = estimate_gap(bank, i, j, pose, seam_fit(features, bank.step_px), dense.verify)
     if gap_px:
         pose, features = lay_apart(bank, i, j, pose, dense.verify, gap_px)

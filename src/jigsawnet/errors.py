@@ -6,7 +6,8 @@
     ├── FormatError   a text or JSON file that does not follow its format
     ├── ConfigError   an option out of range
     ├── EditError     a correction by hand that makes no sense as the pieces lie
-    └── ModelError    weights that are missing, damaged or of another version
+    ├── ModelError    weights that are missing, damaged or of another version
+    └── WorkersError  a cluster that cannot be reached or used
 
 A message is one sentence for a person: what is wrong, where, what to do. "Could not place this
 piece" is a result, not an error.
@@ -41,3 +42,7 @@ class EditError(JigsawNetError):
 
 class ModelError(JigsawNetError):
     """Network weights are missing, damaged or of another version."""
+
+
+class WorkersError(JigsawNetError):
+    """A cluster cannot be reached or used."""

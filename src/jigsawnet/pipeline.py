@@ -21,6 +21,7 @@ from jigsawnet.stage_clock import StageClock
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, no_progress
 from jigsawnet.version import __version__
+from jigsawnet.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def solve_puzzle(
     candidates: Sequence[Alignment] | None = None,
     time_limit: float | None = None,
     stop: Stop | None = None,
+    workers: Workers | None = None,
     progress: Progress = no_progress,
 ) -> Solution:
     """Put a puzzle together and report each stage.
@@ -53,18 +55,19 @@ def solve_puzzle(
         candidates: joins to choose from, found by another program; None finds them here. Their fits only rank them.
         time_limit: seconds after which composition ends with the best it has.
         stop: ends it early as the time limit does, and takes its place.
+        workers: who matches and scores; None are the cores of this machine. The result is the same.
         progress: told how far each stage is.
     """
     config = config or SolveConfig()
     clock, stop = StageClock(), stop or Stop.after(time_limit)
     if candidates is None:
-        bank, alignments = find_candidates(puzzle, config, clock, progress)
+        bank, alignments = find_candidates(puzzle, config, clock, progress, workers)
     else:
         bank, alignments, config = trace_bank(puzzle, config, clock), rank_given(candidates), config_for_given(config)
-    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress)
+    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress, workers)
     assembly = assemble(
         puzzle, bank, graph, config, clock,
-        judge=judge, seed=seed, constraints=constraints, stop=stop, progress=progress,
+        judge=judge, seed=seed, constraints=constraints, stop=stop, workers=workers, progress=progress,
     )  # fmt: skip
     warnings = puzzle.warnings + without_border(puzzle, bank)
     report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
@@ -78,13 +81,18 @@ def without_border(puzzle: Puzzle, bank: ShapeBank) -> tuple[str, ...]:
 
 
 def find_candidates(
-    puzzle: Puzzle, config: SolveConfig, clock: StageClock | None = None, progress: Progress = no_progress
+    puzzle: Puzzle,
+    config: SolveConfig,
+    clock: StageClock | None = None,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[ShapeBank, tuple[Alignment, ...]]:
     """The first half: pieces → contours → candidate joins."""
     clock = clock or StageClock()
     bank = trace_bank(puzzle, config, clock)
     with clock.stage("match") as counts:
-        alignments = propose_alignments(bank, config.matcher, config.match, progress)
+        alignments = propose_alignments(bank, config.matcher, config.match, progress, workers, stop)
         counts.update(candidates=len(alignments))
     return bank, alignments
 
@@ -118,11 +126,13 @@ def score_candidates(
     config: SolveConfig,
     clock: StageClock,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Judge, MatchGraph]:
     """Candidates → scores, and the judge that gave them."""
     with clock.stage("score") as counts:
-        judge = Judge(puzzle, bank, config.chosen_scorer, alignments)
-        graph = build_graph(len(puzzle), alignments, judge(alignments, progress).tolist())
+        judge = Judge(puzzle, bank, config.chosen_scorer, alignments, workers)
+        graph = build_graph(len(puzzle), alignments, judge(alignments, progress, stop).tolist())
         counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
     return judge, graph
 
@@ -139,13 +149,14 @@ def assemble(
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     stop: Stop | None = None,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> Assembly:
     """The second half: scored candidates → composition → refinement → second round → confidence.
 
     ``judge`` scores the joins that come about on the way; None scores them by their fit.
     """
     clock = clock or StageClock()
-    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress)
+    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress, workers)
     assembly = leave_out_unsure(judge_assembly(laid, graph, constraints), config.min_confidence, constraints.pinned)
     return assembly if constraints.pinned else straighten_components(puzzle, assembly)
 
@@ -161,6 +172,7 @@ def lay_pieces(
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     stop: Stop | None = None,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> Assembly:
     """As `assemble`, up to the second round: the joins keep their scores, and pieces have no confidence yet."""
     stop = stop or Stop()
@@ -176,7 +188,7 @@ def lay_pieces(
     if config.matcher == "dense" and config.second_round.enabled and not stop.is_over():
         with clock.stage("second round") as counts:
             assembly, found = second_round(
-                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge
+                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge, workers
             )
             if found.groups_merged:
                 assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)

@@ -39,6 +39,7 @@ from jigsawnet.types import (
     Puzzle,
     laid_gap,
 )
+from jigsawnet.workers import Workers
 
 _AGREEING = 0.3
 """Mean score along the border where groups meet, below which a lay is refused."""
@@ -124,6 +125,7 @@ def second_round(
     config: SecondRoundConfig,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     judge: Judge | None = None,
+    workers: Workers | None = None,
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
     problem = prepare_problem(graph, bank, constraints)
@@ -135,7 +137,7 @@ def second_round(
     ]
     _merge(groups, lay, candidates[: config.most_candidates], min_score, constraints)
     if len(groups) - len(constraints.aside) > 1 and any(len(group) > 1 for group in groups.all()):
-        _merge(groups, lay, _super_alignments(puzzle, groups, constraints.aside), min_score, constraints)
+        _merge(groups, lay, _super_alignments(puzzle, groups, constraints.aside, workers), min_score, constraints)
     result = finish_assembly(problem, groups)
     named = {(e.alignment.i, e.alignment.j) for e in result.edges}
     implied = implied_joins(lay, dict(result.poses), result.components)
@@ -196,7 +198,7 @@ def _near_pairs(bank: ShapeBank, component: Sequence[int], poses: dict[int, SE2]
     return [(int(min(pair)), int(max(pair))) for pair in zip(order[a], order[b], strict=True)]
 
 
-def _super_alignments(puzzle: Puzzle, groups: Groups, aside: frozenset[int]) -> list[Alignment]:
+def _super_alignments(puzzle: Puzzle, groups: Groups, aside: frozenset[int], workers: Workers | None) -> list[Alignment]:
     """Match the joint borders of groups, and left-over pieces, as if each were one piece; as joins of their first pieces."""
     members = [group for group in groups.all() if group[0] not in aside]
     supers, frames = [], []
@@ -208,7 +210,7 @@ def _super_alignments(puzzle: Puzzle, groups: Groups, aside: frozenset[int]) -> 
         frames.append(frame)
     bank = build_bank(trace_contours(Puzzle("groups", tuple(supers)), ContourConfig()))
     found = []
-    for a in propose_alignments(bank, "dense", MatchConfig()):
+    for a in propose_alignments(bank, "dense", MatchConfig(), workers=workers):
         i, j = members[a.i][0], members[a.j][0]
         i_from_j = frames[a.i].inverse() @ a.i_from_j @ frames[a.j]
         found.append(Alignment(i, j, i_from_j, a.fit) if i < j else Alignment(j, i, i_from_j.inverse(), a.fit))

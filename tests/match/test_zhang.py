@@ -243,7 +243,8 @@ def test_the_same_input_gives_the_same_candidates() -> None:
 def test_progress_reaches_its_end() -> None:
     calls: list[tuple[str, int, int]] = []
     propose_zhang(build_bank((*torn_sheet(), None)), PER_PIECE, ZhangConfig(), lambda *call: calls.append(call))
-    assert calls == [("match", 1, 3), ("match", 2, 3), ("match", 3, 3)]
+    assert calls
+    assert calls == [("match", k + 1, len(calls)) for k in range(len(calls))]
 
 
 @pytest.mark.parametrize(

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from jigsawnet.errors import ModelError
 from jigsawnet.score.detectors import BLOCK, Detector, load_detector
-from jigsawnet.score.views import SeamViews
+from jigsawnet.score.views import Seams, SeamViews
 
 MakeDetector = Callable[..., Detector]
 
 
+class _RedSeams(Seams):
+    """Seams whose bands have a red that is known."""
+
+    def bands(self, pixels: Any, unit_px: float) -> np.ndarray:
+        pixels.append(len(self))
+        return np.broadcast_to(self.i.astype(np.uint8)[:, None, None, None], (len(self), 32, 128, 5)).copy()
+
+    def take(self, rows: Any) -> _RedSeams:
+        part = super().take(rows)
+        return _RedSeams(part.i, part.j, part.pose, part.path, part.span)
+
+
 class _Reds(SeamViews):
-    """Views whose bands have a red that is known."""
+    """Views of such seams; the number of a piece is its red, and ``pixels`` notes how many were drawn at a time."""
 
     def __init__(self, reds: list[int]) -> None:
-        self.reds = np.array(reds, np.uint8)
-        self.drawn = 0
-
-    def __len__(self) -> int:
-        return len(self.reds)
-
-    def bands(self, rows) -> np.ndarray:
-        self.drawn += len(rows)
-        return np.broadcast_to(self.reds[rows, None, None, None], (len(rows), 32, 128, 5)).copy()
+        red, none = np.array(reds, np.int32), np.zeros(len(reds), np.float32)
+        self.seams, self.pixels, self.unit_px = _RedSeams(red, red, none, none, none), [], 1.0
 
 
 @pytest.fixture
@@ -51,7 +57,7 @@ def test_what_the_first_learner_rejects_is_not_shown_to_the_others(make_detector
     detector = make_detector((0.0, 0.1), (1.0, 1.0), 0.3)
     views = _Reds([0, 25, 204, 230])
     score = detector.score(views, np.arange(4))
-    assert views.drawn == 4 + 2
+    assert views.pixels == [4, 2]
     assert (score[:2] < 0.3).all()
     assert score[2:] == pytest.approx([0.85, 0.902 + 0.05], abs=1e-2)
 

@@ -28,6 +28,7 @@ from jigsawnet.render.back import render_back
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.types import Puzzle
+from jigsawnet.workers import open_workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ class Solve:
     authors_text: Flag = False
     """Also write alignments.txt, pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors
     does."""
+    workers: int | None = None
+    """Cores of this machine that match and score; left out, all. The result is the same."""
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
+    """Match and score on the Dask cluster whose scheduler is at this address, as tcp://host:8786."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
     scans: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
@@ -64,7 +69,11 @@ class Solve:
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
-        with staged_folder(self.out) as stage, progress_bars() as progress:
+        with (
+            open_workers(self.workers, self.scheduler) as workers,
+            staged_folder(self.out) as stage,
+            progress_bars() as progress,
+        ):
             with silent_decoders():
                 loaded = load_input(self.input, self.scans, progress)
             puzzle = loaded.puzzle
@@ -72,8 +81,9 @@ class Solve:
                 say_notes(puzzle.warnings)
             given = None if self.alignments is None else read_alignments(self.alignments, len(puzzle))
             solution = solve_puzzle(
-                puzzle, self.config, seed=self.seed, candidates=given, time_limit=self.time_limit, progress=progress
-            )
+                puzzle, self.config, seed=self.seed, candidates=given, time_limit=self.time_limit, workers=workers,
+                progress=progress,
+            )  # fmt: skip
             _write_solution(stage, puzzle, solution, self.authors_text)
             write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
             if loaded.backs:

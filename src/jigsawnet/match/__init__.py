@@ -10,7 +10,9 @@ from jigsawnet.match.dense import DenseConfig, propose_dense
 from jigsawnet.match.tsamoura import TsamouraConfig, propose_tsamoura
 from jigsawnet.match.zhang import ZhangConfig, propose_zhang
 from jigsawnet.raster import ShapeBank
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Progress, no_progress
+from jigsawnet.workers import Workers
 
 __all__ = ["DenseConfig", "MatchConfig", "MatcherName", "TsamouraConfig", "ZhangConfig", "propose_alignments"]
 
@@ -33,13 +35,21 @@ class MatchConfig:
 
 
 def propose_alignments(
-    bank: ShapeBank, matcher: MatcherName, config: MatchConfig, progress: Progress = no_progress
+    bank: ShapeBank,
+    matcher: MatcherName,
+    config: MatchConfig,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Alignment, ...]:
-    """Candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece."""
+    """Candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
+
+    The same on all ``workers``, to the bit; None are the cores of this machine. Stopped early, those of the pairs looked at.
+    """
     match matcher:
         case "dense":
-            return propose_dense(bank, config.per_piece, config.dense, progress)
+            return propose_dense(bank, config.per_piece, config.dense, progress, workers, stop)
         case "zhang":
-            return propose_zhang(bank, config.per_piece, config.zhang, progress)
+            return propose_zhang(bank, config.per_piece, config.zhang, progress, workers, stop)
         case "tsamoura":
-            return propose_tsamoura(bank, config.per_piece, config.tsamoura, progress)
+            return propose_tsamoura(bank, config.per_piece, config.tsamoura, progress, workers, stop)

@@ -1,7 +1,7 @@
 """Dense matcher, step 2: seeds, the rough poses worth a closer look.
 
-One matrix product compares all windows of a piece with all windows of all later pieces; the best cells of every pair become
-seeds.
+One matrix product compares all windows of one piece with all windows of another; the best cells become seeds. What is found
+for a pair does not depend on the pairs that are looked at with it, to the bit: the products of a pair have their own shape.
 """
 
 from __future__ import annotations
@@ -10,33 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.match.windows import Windows
-from jigsawnet.raster import njit
+from jigsawnet.raster import Int64Array, njit
 from jigsawnet.types import Float32Array
 
 
-def find_seeds(windows: Windows, i: int, per_pair: int, separation: tuple[int, int]) -> tuple[NDArray[np.int32], Float32Array]:
-    """The ``per_pair`` best cells of piece i with every later piece: pieces ``j (S,)`` and ``i_from_j (S, 3)`` (theta, x, y).
+def find_seeds(
+    windows: Windows, i: int, others: Int64Array, per_pair: int, separation: tuple[int, int]
+) -> tuple[NDArray[np.int32], Float32Array]:
+    """The ``per_pair`` best cells of piece i with each of ``others``: pieces ``j (S,)`` and ``i_from_j (S, 3)`` (theta, x, y).
 
     Args:
         windows: windows of all pieces.
         i: the piece.
+        others: the pieces it is laid against.
         per_pair: seeds kept for a pair.
         separation: ``(across, along)`` in contour samples: two cells of a pair are one seed when they lie on nearly the same
             anti-diagonal (the same lay of one border on the other) and not far from each other along it.
     """
     a, b = windows.front, windows.back
     rows = slice(int(a.first[i]), int(a.first[i + 1]))
-    columns = slice(int(b.first[i + 1]), int(b.first[-1]))
-    if rows.stop == rows.start or columns.stop == columns.start:
+    first = np.concatenate([[0], np.cumsum(b.first[others + 1] - b.first[others])]).astype(np.int64)
+    if rows.stop == rows.start or not first[-1]:
         return np.zeros(0, np.int32), np.zeros((0, 3), np.float32)
-    product = a.descriptor[rows] @ b.descriptor[columns].T
+    product = np.empty((rows.stop - rows.start, first[-1]), np.float32)
+    columns = np.empty(first[-1], np.int64)
+    for k, j in enumerate(others.tolist()):
+        own, its = slice(first[k], first[k + 1]), slice(b.first[j], b.first[j + 1])
+        np.matmul(a.descriptor[rows], b.descriptor[its].T, out=product[:, own])
+        columns[own] = np.arange(its.start, its.stop)
     row, column = _best_cells(
         product, a.norm[rows], b.norm[columns], a.weight[rows], b.weight[columns],
-        b.first[i + 1 :] - b.first[i + 1], per_pair, a.stride, b.stride, *separation,
+        first, per_pair, a.stride, b.stride, *separation,
     )  # fmt: skip
     found = np.nonzero(row >= 0)
-    j = (found[0] + i + 1).astype(np.int32)
-    return j, _poses(windows, row[found] + rows.start, column[found] + columns.start)
+    j = others[found[0]].astype(np.int32)
+    return j, _poses(windows, row[found] + rows.start, columns[column[found]])
 
 
 def _poses(windows: Windows, row: NDArray[np.int64], column: NDArray[np.int64]) -> Float32Array:

@@ -14,6 +14,7 @@ self-organising map; here it is k-means, which needs no random start.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import cv2
@@ -21,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.match.blocks import map_blocks
 from jigsawnet.match.select import select_candidates, to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.raster import Int32Array, Int64Array, ShapeBank, njit
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
+from jigsawnet.workers import LocalWorkers, Shared, Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,18 @@ _MATCH, _SKIP_A, _SKIP_B = 1, 2, 3
 
 
 def propose_tsamoura(
-    bank: ShapeBank, per_piece: int, config: TsamouraConfig, progress: Progress = no_progress
+    bank: ShapeBank,
+    per_piece: int,
+    config: TsamouraConfig,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Alignment, ...]:
     """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
 
     ``fit`` is the weighted length of the common subsequence over the largest among the accepted candidates.
     """
-    i, j, score, rough_pose = _common_runs(bank, config, progress)
+    i, j, score, rough_pose = _common_runs(bank, config, progress, workers or LocalWorkers(), stop)
     pose, features = verify(bank, i, j, rough_pose, config.verify)
     seam_px, overlap_px = features[:, FEATURES.index("length")], features[:, FEATURES.index("overlap_depth")]
     touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * max(1.0, bank.step_px / 3.0))
@@ -107,28 +114,47 @@ def match_weights(labels: Int32Array, palette: FloatArray, alike_lab: float) -> 
     return np.asarray(likeness * np.sqrt(rarity[:, None] * rarity[None]), dtype=np.float32)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Material:
+    """What all pieces look at: border colours as ``labels (M,)`` of a palette, and what pairing two of these earns."""
+
+    bank: ShapeBank
+    labels: Int32Array
+    weight: Float32Array
+    config: TsamouraConfig
+
+
+_Runs = tuple[Int32Array, Int32Array, FloatArray, Float32Array]
+
+
 def _common_runs(
-    bank: ShapeBank, config: TsamouraConfig, progress: Progress
+    bank: ShapeBank, config: TsamouraConfig, progress: Progress, workers: Workers, stop: Stop | None
 ) -> tuple[Int32Array, Int32Array, FloatArray, Float32Array]:
     """Steps 1 to 3 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
     labels, palette = quantise_colors(bank.colors, config.palette)
-    weight = match_weights(labels, palette, config.alike_lab)
-
-    def runs_of_piece(i: int) -> tuple[Int32Array, Int32Array, FloatArray, Float32Array]:
-        score, sample_i, sample_j = _runs_with_later(
-            i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair
-        )
-        later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
-        at_i, at_j = sample_i[later, run], sample_j[later, run]
-        pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
-        piece_j = (later + i + 1).astype(np.int32)
-        return np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose
-
+    material = Shared(_Material(bank, labels, match_weights(labels, palette, config.alike_lab), config))
     owners = [i for i in range(len(bank) - 1) if bank.first[i + 1] > bank.first[i]]
+    blocks = [owners[k : k + workers.grain] for k in range(0, len(owners), workers.grain)]
     nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
-    parts = [nothing, *map_blocks(lambda k: runs_of_piece(owners[k]), len(owners), progress)]
+    told = workers.run(_runs_of_block, material, blocks, lambda done, total: progress("match", done, total), stop)
+    parts = [nothing, *(runs for block in told for runs in block)]
     piece_i, piece_j, scores, poses = (np.concatenate([part[k] for part in parts]) for k in range(4))
     return piece_i, piece_j, scores, poses
+
+
+def _runs_of_block(material: _Material, block: Sequence[int]) -> list[_Runs]:
+    return [_runs_of_piece(material, i) for i in block]
+
+
+def _runs_of_piece(material: _Material, i: int) -> _Runs:
+    """Runs of piece i with all later ones."""
+    bank, labels, weight, config = material.bank, material.labels, material.weight, material.config
+    score, sample_i, sample_j = _runs_with_later(i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair)
+    later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
+    at_i, at_j = sample_i[later, run], sample_j[later, run]
+    pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
+    piece_j = (later + i + 1).astype(np.int32)
+    return np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose
 
 
 def _poses(points: Float32Array, at_i: Int64Array, at_j: Int64Array, weight: NDArray[np.floating]) -> Float32Array:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import ShapeBank
+from jigsawnet.raster import Int64Array, ShapeBank
 from jigsawnet.types import Float32Array
 
 POINTS = 24
@@ -60,11 +60,14 @@ class WindowKind:
     """Lab distance that counts as one unit of difference; 0 leaves colour out."""
 
 
-def describe_windows(bank: ShapeBank, kind: WindowKind, stride_front: int, stride_back: int) -> Windows:
-    """Describe the windows around every so many samples of every piece."""
+def describe_windows(
+    bank: ShapeBank, kind: WindowKind, stride_front: int, stride_back: int, reference: Int64Array | None = None
+) -> Windows:
+    """Describe the windows around every so many samples of every piece; weigh them by those of ``reference``, None all."""
     front = _describe(bank, kind, stride_front, backwards=False)
     back = _describe(bank, kind, stride_back, backwards=True)
-    return Windows(_weighted(front, back), _weighted(back, front))
+    pieces = np.arange(len(bank)) if reference is None else reference
+    return Windows(_weighted(front, back, pieces), _weighted(back, front, pieces))
 
 
 def _describe(bank: ShapeBank, kind: WindowKind, stride: int, *, backwards: bool) -> WindowSet:
@@ -106,16 +109,20 @@ def _interpolate(values: Float32Array, at: NDArray[np.float64]) -> Float32Array:
     return np.asarray(values[low % n] * (1 - part) + values[(low + 1) % n] * part, dtype=np.float32)
 
 
-def _weighted(own: WindowSet, others: WindowSet) -> WindowSet:
-    """Weigh each window by the cost of its close matches among an even sample of the others."""
-    if not len(others.descriptor):
+def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array) -> WindowSet:
+    """Weigh each window by the cost of its close matches among an even sample of the others, those of some pieces."""
+    parts = [np.arange(others.first[p], others.first[p + 1]) for p in pieces]
+    usable = np.concatenate([np.zeros(0, np.int64), *parts])
+    if not len(usable):
         return own
-    every = max(1, len(others.descriptor) // _REFERENCE)
-    reference, norms = others.descriptor[::every], others.norm[::every]
+    sample = usable[:: max(1, len(usable) // _REFERENCE)]
+    reference, norms = others.descriptor[sample], others.norm[sample]
     rank = min(len(reference) - 1, int(_CLOSE_FRACTION * len(reference)))
     chance = np.empty(len(own.norm), np.float32)
-    for start in range(0, len(chance), 2048):
-        part = slice(start, start + 2048)
+    for p in range(len(own.first) - 1):  # piece by piece: what one weighs does not depend on the others, to the bit
+        part = slice(own.first[p], own.first[p + 1])
+        if part.start == part.stop:
+            continue
         cost = norms - 2 * (own.descriptor[part] @ reference.T)
         chance[part] = np.partition(cost, rank, axis=1)[:, rank] + own.norm[part]
     weight = 1.0 / np.sqrt(np.maximum(chance, 0) + _FLOOR)

@@ -7,18 +7,21 @@ score is the number of well aligned pixels: alike in colour, opposite in normal,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.match.blocks import map_blocks
+from jigsawnet.match.pairs import PairRow, all_pairs, cut_pairs
 from jigsawnet.match.select import select_candidates, to_alignment
 from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.match.zhang_polygon import Segments, split_contours
 from jigsawnet.raster import ShapeBank, look_up, njit
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
+from jigsawnet.workers import LocalWorkers, Shared, Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,43 +64,71 @@ _ROUGH_STRIDE = 2
 """Step 2 looks at every second border sample."""
 _SAME_PX, _SAME_RAD = 6.0, 0.1
 """Segment matches this close are one: the better is kept."""
+_NOTHING = (
+    np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3), np.float32), np.zeros((0, len(FEATURES)), np.float32),
+    np.zeros(0),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Material:
+    """What all pairs look at; ``scale`` is how much pixel lengths have grown."""
+
+    bank: ShapeBank
+    segments: Segments
+    config: ZhangConfig
+    scale: float
+
+
+_Found = tuple[NDArray[np.int32], NDArray[np.int32], Float32Array, Float32Array, FloatArray]
 
 
 def propose_zhang(
-    bank: ShapeBank, per_piece: int, config: ZhangConfig, progress: Progress = no_progress
+    bank: ShapeBank,
+    per_piece: int,
+    config: ZhangConfig,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Alignment, ...]:
     """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
 
     ``fit`` is the paper's score, the number of well aligned border pixels, divided by the largest of the puzzle: the best
     candidate has 1. So it ranks the candidates of one puzzle and says nothing across puzzles.
     """
-    if not len(bank):
-        return ()
     scale = max(1.0, bank.step_px / 3.0)
     segments = split_contours(bank, config.tolerance_px * scale, config.split_lab, config.shortest_px * scale)
-    parts = map_blocks(lambda piece: _candidates_of_piece(bank, piece, segments, config, scale), len(bank), progress)
-    i, j, pose, features, pixels = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    workers = workers or LocalWorkers()
+    material = Shared(_Material(bank, segments, config, scale))
+    blocks = cut_pairs(all_pairs(len(bank)), workers)
+    parts = workers.run(_candidates_of_block, material, blocks, lambda done, total: progress("match", done, total), stop)
+    i, j, pose, features, pixels = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
     pixels = np.where(features[:, FEATURES.index("length")] > 0, pixels, 0.0)
     fit = pixels / max(float(pixels.max(initial=0.0)), 1.0)
     keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
     return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
 
 
-def _candidates_of_piece(
-    bank: ShapeBank, i: int, segments: Segments, config: ZhangConfig, scale: float
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Float32Array, Float32Array, FloatArray]:
-    """Steps 2 to 4 between piece i and all later ones: i, j, poses ``(C, 3)``, seam features, well aligned pixels."""
+def _candidates_of_block(material: _Material, block: Sequence[PairRow]) -> _Found:
+    found = zip(*(_candidates_of_row(material, row) for row in block), strict=True)
+    i, j, pose, features, pixels = (np.concatenate(column) for column in found)
+    return i, j, pose, features, pixels
+
+
+def _candidates_of_row(material: _Material, row: PairRow) -> _Found:
+    """Steps 2 to 4 between a piece and later ones: i, j, poses ``(C, 3)``, seam features, well aligned pixels."""
+    bank, segments, config, scale = material.bank, material.segments, material.config, material.scale
+    i, later = row[0], row[1].astype(np.int32)
     shapes = (np.float32(bank.step_px), *bank.arrays())
     rough_px, aligned_px = config.rough_px * scale, config.aligned_px * scale
     pruning = (config.shortest_px * scale, float(config.length_ratio), float(config.segment_lab))
     overlap = (config.verify.free_overlap_px * scale, float(config.max_overlap))
     lab = float(config.aligned_lab)
-    later = np.arange(i + 1, len(bank), dtype=np.int32)
     found = np.zeros((len(later), config.matches_per_pair, 4), np.float32)
     _match_pairs(i, later, segments, pruning, rough_px, lab, overlap, shapes, found)
-    row, slot = np.nonzero(found[..., 0] > 0)
-    j, piece = later[row], np.full(len(row), i, np.int32)
-    pose, features = verify(bank, piece, j, found[row, slot, 1:], config.verify)
+    at, slot = np.nonzero(found[..., 0] > 0)
+    j, piece = later[at], np.full(len(at), i, np.int32)
+    pose, features = verify(bank, piece, j, found[at, slot, 1:], config.verify)
     pixels = np.zeros(len(j))
     _score_all(i, j, pose, aligned_px, lab, overlap, shapes, pixels)
     return piece, j, pose, features, pixels

@@ -15,7 +15,9 @@ from jigsawnet.score.detectors import load_detector
 from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, FloatArray, Progress, Puzzle, no_progress
+from jigsawnet.workers import Workers
 
 __all__ = ["Ratings", "Scorer", "ScorerName"]
 
@@ -47,15 +49,22 @@ class Scorer:
         self._combined = name == "combined"
         self._detector = load_detector("seam" if name == "combined" else name)
 
-    def __call__(self, alignments: Sequence[Alignment], ratings: Ratings, progress: Progress = no_progress) -> FloatArray:
-        """Score candidates ``(C,)`` in [0, 1]; one whose borders do not meet scores 0."""
+    def __call__(
+        self,
+        alignments: Sequence[Alignment],
+        ratings: Ratings,
+        progress: Progress = no_progress,
+        workers: Workers | None = None,
+        stop: Stop | None = None,
+    ) -> FloatArray:
+        """Score candidates ``(C,)`` in [0, 1]; one whose borders do not meet, or that the stop left unseen, scores 0."""
         score = np.zeros(len(alignments))
         views = SeamViews(self._pixels, self._bank, alignments)
         if not self._combined:
             rows = np.flatnonzero(views.met)
-            score[rows] = self._detector.score(views, rows, progress)
+            score[rows] = self._detector.score(views, rows, progress, workers, stop)
             return score
         rows = np.flatnonzero(views.met & (ratings.fit >= HOPELESS))
-        seen = score_along(self._detector, self._pixels, self._bank, alignments, views, rows, progress)
+        seen = score_along(self._detector, self._pixels, self._bank, alignments, views, rows, progress, workers, stop)
         score[rows] = combine(ratings.terms[rows], np.column_stack([ratings.fit[rows], seen]))
         return score

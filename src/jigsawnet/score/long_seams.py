@@ -12,7 +12,9 @@ from jigsawnet.score.combine import logit
 from jigsawnet.score.detectors import Detector, Rows
 from jigsawnet.score.seam_path import longest_shown, unit_of
 from jigsawnet.score.views import SeamViews
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
+from jigsawnet.workers import Workers
 
 MOST_PLACES = 5
 
@@ -25,6 +27,8 @@ def score_along(
     views: SeamViews,
     rows: Rows,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> FloatArray:
     """The detector's probability ``(R,)`` of candidates ``rows (R,)``, those with long seams seen in up to five places.
 
@@ -34,7 +38,7 @@ def score_along(
     long = np.flatnonzero(places > 1)
     score: FloatArray = np.zeros(len(rows))
     short = np.flatnonzero(places <= 1)
-    score[short] = detector.score(views, rows[short], progress)
+    score[short] = detector.score(views, rows[short], progress, workers, stop)
     if not len(long):
         return score
     owner = np.repeat(long, places[long])
@@ -42,7 +46,7 @@ def score_along(
     share = (number + 0.5) / places[owner] - 0.5
     ahead = (share * views.length_px[rows[owner]]).astype(np.float32)
     along = SeamViews(pixels, bank, [alignments[k] for k in rows[owner].tolist()], ahead)
-    seen = logit(detector.score(along, np.arange(len(owner)), progress))
+    seen = logit(detector.score(along, np.arange(len(owner)), progress, workers, stop))
     mean = np.bincount(owner, seen, len(rows))[long] / places[long]
     score[long] = 1.0 / (1.0 + np.exp(-mean))
     return score

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jigsawnet.pixels import PixelBank
 from jigsawnet.raster import ShapeBank
@@ -13,6 +15,34 @@ from jigsawnet.score.seam_band import render_bands
 from jigsawnet.score.seam_path import trace_seams, unit_of
 from jigsawnet.types import Alignment, BoolArray, Float32Array, UInt8Array
 
+Which = slice | np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seams:
+    """Where C candidates meet, as `trace_seams` gives it, without the pieces: all that is sent to be looked at elsewhere."""
+
+    i: NDArray[np.int32]
+    j: NDArray[np.int32]
+    pose: Float32Array
+    path: Float32Array
+    span: Float32Array
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+    def take(self, rows: Which) -> Seams:
+        """Some of them."""
+        return Seams(self.i[rows], self.j[rows], self.pose[rows], self.path[rows], self.span[rows])
+
+    def bands(self, pixels: PixelBank, unit_px: float) -> UInt8Array:
+        """Straightened seams, as `render_bands` gives them."""
+        return render_bands(pixels, self.i, self.j, self.pose, self.path, unit_px)
+
+    def pictures(self, pixels: PixelBank, unit_px: float, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
+        """Stitched pairs and the boxes of their seams, as `render_pairs` gives them."""
+        return render_pairs(pixels, self.i, self.j, self.pose, self.path, self.span, unit_px, config)
+
 
 class SeamViews:
     """The seams of C candidates about their middles, or ``ahead_px (C,)`` of these; what is drawn is not kept."""
@@ -20,37 +50,32 @@ class SeamViews:
     def __init__(
         self, pixels: PixelBank, bank: ShapeBank, alignments: Sequence[Alignment], ahead_px: Float32Array | None = None
     ) -> None:
-        self._unit_px = unit_of(bank)
-        self._pixels = pixels
-        self._i = np.array([a.i for a in alignments], dtype=np.int32)
-        self._j = np.array([a.j for a in alignments], dtype=np.int32)
+        self.unit_px = unit_of(bank)
+        self.pixels = pixels
+        i = np.array([a.i for a in alignments], dtype=np.int32)
+        j = np.array([a.j for a in alignments], dtype=np.int32)
         poses = [(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in alignments]
-        self._pose = np.array(poses, dtype=np.float32).reshape(-1, 3)
+        pose = np.array(poses, dtype=np.float32).reshape(-1, 3)
         gap = np.array([a.seam.distance_px if a.seam else 0.0 for a in alignments], dtype=np.float32)
-        self._path, self._span = trace_seams(bank, self._i, self._j, self._pose, gap, ahead_px)
+        self.seams = Seams(i, j, pose, *trace_seams(bank, i, j, pose, gap, ahead_px))
 
     def __len__(self) -> int:
-        return len(self._i)
+        return len(self.seams)
 
     @property
     def met(self) -> BoolArray:
         """``(C,)``: candidates whose borders run together at all; the others have nothing to show."""
-        return np.asarray(self._span[:, 0] > 0)
+        return np.asarray(self.length_px > 0)
 
     @property
     def length_px(self) -> Float32Array:
         """``(C,)``: arc lengths of the seams."""
-        return self._span[:, 0]
+        return self.seams.span[:, 0]
 
-    def bands(self, rows: slice | np.ndarray[tuple[int], np.dtype[np.int64]]) -> UInt8Array:
-        """Straightened seams, as `render_bands` gives them."""
-        return render_bands(self._pixels, self._i[rows], self._j[rows], self._pose[rows], self._path[rows], self._unit_px)
+    def bands(self, rows: Which) -> UInt8Array:
+        """Straightened seams of some candidates."""
+        return self.seams.take(rows).bands(self.pixels, self.unit_px)
 
-    def pictures(
-        self, rows: slice | np.ndarray[tuple[int], np.dtype[np.int64]], config: PictureConfig
-    ) -> tuple[UInt8Array, Float32Array]:
-        """Stitched pairs and the boxes of their seams, as `render_pairs` gives them."""
-        return render_pairs(
-            self._pixels, self._i[rows], self._j[rows], self._pose[rows], self._path[rows], self._span[rows],
-            self._unit_px, config,
-        )  # fmt: skip
+    def pictures(self, rows: Which, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
+        """Stitched pairs of some candidates and the boxes of their seams."""
+        return self.seams.take(rows).pictures(self.pixels, self.unit_px, config)

@@ -25,11 +25,18 @@ _ADVICE = "install jigsawnet again, or train new weights with `jigsawnet train`"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """An ensemble of networks: one session per learner, how much each counts, and the manifest they came with."""
+    """An ensemble of networks: one session per learner, how much each counts, and the manifest they came with.
+
+    A session cannot be sent to another process, so what is pickled are the ``models`` that it was made of.
+    """
 
     sessions: tuple[onnxruntime.InferenceSession, ...]
     alphas: tuple[float, ...]
     manifest: Mapping[str, Any]
+    models: tuple[bytes, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _weights_of, (self.models, self.alphas, dict(self.manifest))
 
 
 def load_weights(name: str, folder: Path | None = None) -> Weights:
@@ -49,7 +56,14 @@ def load_weights(name: str, folder: Path | None = None) -> Weights:
         raise ModelError(f"{path} does not list its networks; {_ADVICE}.")
     if not all(isinstance(a, int | float) and math.isfinite(a) and a >= 0 for a in alphas) or not sum(alphas) > 0:
         raise ModelError(f"{path} does not say how much each network counts; {_ADVICE}.")
-    return Weights(tuple(_session(path, entry) for entry in files), tuple(map(float, alphas)), manifest)
+    models = tuple(_read_model(path, entry) for entry in files)
+    return _weights_of(models, tuple(map(float, alphas)), manifest)
+
+
+def _weights_of(models: tuple[bytes, ...], alphas: tuple[float, ...], manifest: dict[str, Any]) -> Weights:
+    names = [entry["name"] for entry in manifest["files"]]
+    sessions = tuple(_session(model, name) for model, name in zip(models, names, strict=True))
+    return Weights(sessions, alphas, manifest, models)
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -67,7 +81,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _session(manifest: Path, entry: object) -> onnxruntime.InferenceSession:
+def _read_model(manifest: Path, entry: object) -> bytes:
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str) or Path(name).name != name:
         raise ModelError(f"{manifest} names a network outside its own folder; {_ADVICE}.")
@@ -80,6 +94,10 @@ def _session(manifest: Path, entry: object) -> onnxruntime.InferenceSession:
         raise ModelError(f"The network {path} cannot be read; {_ADVICE}.") from error
     if hashlib.sha256(data).hexdigest() != entry.get("sha256"):  # type: ignore[attr-defined]
         raise ModelError(f"The network {path} is damaged (its checksum differs); {_ADVICE}.")
+    return data
+
+
+def _session(model: bytes, name: str) -> onnxruntime.InferenceSession:
     import onnxruntime  # noqa: PLC0415 - takes a while to load, and only the networks need it
 
     options = onnxruntime.SessionOptions()
@@ -87,6 +105,6 @@ def _session(manifest: Path, entry: object) -> onnxruntime.InferenceSession:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises its own kinds, which share no base
-        raise ModelError(f"The network {path} cannot be run by onnxruntime {onnxruntime.__version__}; {_ADVICE}.") from error
+        raise ModelError(f"The network {name} cannot be run by onnxruntime {onnxruntime.__version__}; {_ADVICE}.") from error

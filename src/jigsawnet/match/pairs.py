@@ -1,0 +1,41 @@
+"""Pairs of pieces cut into blocks of work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jigsawnet.raster import Int64Array
+from jigsawnet.workers import Workers
+
+PairRow = tuple[int, Int64Array]
+"""Piece i and the later pieces that it is laid against."""
+
+_MOST_IN_ROW = 256
+"""Later pieces taken at a time: what is held for them at once stays small."""
+_FEWEST_PAIRS, _MOST_PAIRS = 64, 2048
+"""Pairs of a block, on this machine."""
+_BLOCKS_PER_SLOT = 16
+"""Blocks that each worker gets, so that all end at about the same time."""
+
+
+def all_pairs(n_pieces: int) -> list[PairRow]:
+    """Every piece with all later ones."""
+    return [(i, np.arange(i + 1, n_pieces)) for i in range(n_pieces - 1)]
+
+
+def cut_pairs(rows: Sequence[PairRow], workers: Workers) -> list[list[PairRow]]:
+    """Rows in order, in blocks that are worth sending and many enough to keep all workers busy."""
+    short = [(i, js[k : k + _MOST_IN_ROW]) for i, js in rows for k in range(0, len(js), _MOST_IN_ROW)]
+    share = sum(len(js) for _, js in short) // (_BLOCKS_PER_SLOT * workers.slots)
+    wanted = min(max(share, _FEWEST_PAIRS * workers.grain), _MOST_PAIRS * workers.grain)
+    blocks: list[list[PairRow]] = []
+    room = 0
+    for row in short:
+        if room <= 0:
+            blocks.append([])
+            room = wanted
+        blocks[-1].append(row)
+        room -= len(row[1])
+    return blocks

@@ -1,0 +1,50 @@
+"""Threads on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from threadpoolctl import threadpool_limits
+
+from jigsawnet.errors import ConfigError
+from jigsawnet.stopping import Stop
+from jigsawnet.workers.protocol import Block, Data, Result, Shared, Told, tell_nobody
+
+
+class LocalWorkers:
+    """Threads; the compiled loops and networks inside run without the interpreter lock.
+
+    Matrix products get one thread each, so that results do not depend on the number of cores.
+    """
+
+    grain = 1
+
+    def __init__(self, count: int | None = None) -> None:
+        if count is not None and count < 1:
+            raise ConfigError(f"workers is {count}; it must be 1 or more.")
+        self.slots = count or os.cpu_count() or 1
+
+    def run(
+        self,
+        work: Callable[[Data, Block], Result],
+        shared: Shared[Data],
+        blocks: Sequence[Block],
+        told: Told = tell_nobody,
+        stop: Stop | None = None,
+    ) -> list[Result]:
+        """As `Workers.run`."""
+        done: list[Result] = []
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.slots) as pool:
+            futures = [pool.submit(work, shared.data, block) for block in blocks]
+            try:
+                for future in futures:
+                    if stop and stop.is_over():
+                        break
+                    done.append(future.result())
+                    told(len(done), len(blocks))
+            finally:
+                for future in futures:
+                    future.cancel()
+        return done
