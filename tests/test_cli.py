@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import json
 import os
@@ -21,10 +22,12 @@ from PIL import Image
 
 from jigsawnet.cli import console, main_code
 from jigsawnet.cli import solve as solve_command
+from jigsawnet.cli.commands import COMMANDS
 from jigsawnet.io.authors import read_edges, read_poses
 from jigsawnet.io.images import write_png
 from jigsawnet.score import weights
 from jigsawnet.types import Progress, UInt8Array, no_progress
+from jigsawnet.version import __version__
 
 RESULT_FILES = {"assembly.json", "assembly.png", "assembly.svg", "report.json", "alignments.json"}
 Capture = pytest.CaptureFixture[str]
@@ -50,6 +53,14 @@ def refusal(capsys: Capture, *arguments: object) -> str:
     assert err.count("\n") == 1
     assert err.endswith((".\n", "?\n"))
     return err.removeprefix("jigsawnet: ").rstrip("\n")
+
+
+def exit_code(arguments: list[str]) -> object:
+    """The exit code of a call, whether it is given back or the process would end with it."""
+    try:
+        return main_code(arguments)
+    except SystemExit as end:
+        return end.code
 
 
 @pytest.fixture(scope="module")
@@ -318,21 +329,39 @@ def test_options_out_of_range(arguments: str, sentence: str, capsys: Capture) ->
 
 @pytest.mark.parametrize("arguments", ["", "fly", "solve x", "solve x -o y --bogus 1", "solve x -o y --seed many"])
 def test_what_is_no_command_exits_with_2(arguments: str, capsys: Capture) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main_code(arguments.split())
-    assert caught.value.code == 2
+    assert exit_code(arguments.split()) == 2
     assert "--help" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["", "solve", "shred", "eval"])
 def test_help_explains_every_command(command: str, capsys: Capture) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main_code([*command.split(), "--help"])
-    assert caught.value.code == 0
+    assert exit_code([*command.split(), "--help"]) == 0
     said = capsys.readouterr()
     assert said.err == ""
     assert f"usage: jigsawnet {command}".rstrip() in said.out
     assert command or "jigsawnet solve pieces/ -o result/" in said.out
+
+
+def test_a_command_that_is_not_there_is_said_in_one_sentence(capsys: Capture) -> None:
+    assert refusal(capsys, "slove", "x") == "There is no command 'slove': did you mean solve? See jigsawnet --help."
+    assert refusal(capsys, "<fly>").startswith("There is no command '<fly>': the commands are solve, ")
+
+
+def test_the_version_is_told(capsys: Capture) -> None:
+    assert main_code(["--version"]) == 0
+    assert capsys.readouterr().out == f"jigsawnet {__version__}\n"
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    for name, entry in COMMANDS.items():
+        assert inspect.getdoc(entry.load()).splitlines()[0] == entry.summary, name
+
+
+def test_listing_the_commands_loads_nothing_heavy() -> None:
+    code = "import sys; from jigsawnet.cli import main_code; main_code(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+    assert "'jigsawnet.cli'" in loaded
+    assert not [name for name in ("numpy", "numba", "cv2", "tyro", "PIL", "scipy") if f"'{name}'" in loaded]
 
 
 # --- shred and eval with bad input ----------------------------------------------------------------------------------

@@ -60,3 +60,14 @@ def test_importing_needs_no_training_or_viewer_libraries() -> None:
     code = f"import sys, jigsawnet; print(sorted({heavy!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"
+
+
+def test_the_function_render_is_not_hidden_by_the_package_of_that_name() -> None:
+    code = "import jigsawnet.render.svg, jigsawnet as jn; from jigsawnet import render; assert callable(render) and callable(jn.render)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_name_that_is_not_there_is_said() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'fly'"):
+        jigsawnet.fly  # noqa: B018
+    assert set(PUBLIC) <= set(dir(jigsawnet))

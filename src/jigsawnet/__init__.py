@@ -15,16 +15,25 @@
 Pieces on disk come in by ``jn.load_puzzle("pieces/")``.
 """
 
-from jigsawnet.config import SolveConfig
-from jigsawnet.errors import ConfigError, FormatError, InputError, JigsawNetError, ModelError, OutputError
-from jigsawnet.evaluation.metrics import Metrics, evaluate
-from jigsawnet.geometry import SE2
-from jigsawnet.loading import load_puzzle
-from jigsawnet.pipeline import Solution, solve, solve_puzzle
-from jigsawnet.render.image import render_assembly as render
-from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from jigsawnet.version import __version__
+
+if TYPE_CHECKING:  # at run time each of these is imported when it is first asked for
+    from jigsawnet.config import SolveConfig
+    from jigsawnet.errors import ConfigError, FormatError, InputError, JigsawNetError, ModelError, OutputError
+    from jigsawnet.evaluation.metrics import Metrics, evaluate
+    from jigsawnet.geometry import SE2
+    from jigsawnet.loading import load_puzzle
+    from jigsawnet.pipeline import Solution, solve, solve_puzzle
+    from jigsawnet.render.image import render_assembly as render
+    from jigsawnet.shred import ShredConfig, shred_images
+    from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle
 
 __all__ = [
     "SE2",
@@ -51,3 +60,63 @@ __all__ = [
     "solve",
     "solve_puzzle",
 ]
+
+_HOME = {
+    "jigsawnet.config": ("SolveConfig",),
+    "jigsawnet.errors": (
+        "ConfigError",
+        "FormatError",
+        "InputError",
+        "JigsawNetError",
+        "ModelError",
+        "OutputError",
+    ),
+    "jigsawnet.evaluation.metrics": (
+        "Metrics",
+        "evaluate",
+    ),
+    "jigsawnet.geometry": ("SE2",),
+    "jigsawnet.loading": ("load_puzzle",),
+    "jigsawnet.pipeline": (
+        "Solution",
+        "solve",
+        "solve_puzzle",
+    ),
+    "jigsawnet.render.image": ("render",),
+    "jigsawnet.shred": (
+        "ShredConfig",
+        "shred_images",
+    ),
+    "jigsawnet.types": (
+        "Alignment",
+        "Assembly",
+        "Edge",
+        "Fragment",
+        "Puzzle",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_NAME_THERE = {"render": "render_assembly"}
+
+
+class _Package(ModuleType):
+    """The package ``jigsawnet.render`` is not to hide the function `render` when it is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _MODULE_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), _NAME_THERE.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

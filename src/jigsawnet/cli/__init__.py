@@ -1,31 +1,23 @@
-"""The front door: ``jigsawnet solve | shred | eval | bench | train | cut``."""
+"""The front door: ``jigsawnet COMMAND``. What a command needs is imported only when it is named."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from difflib import get_close_matches
 
-import tyro
-
-from jigsawnet.cli.bench import Bench
-from jigsawnet.cli.console import say_error
-from jigsawnet.cli.cut import Cut
-from jigsawnet.cli.evaluate import Eval
-from jigsawnet.cli.shred import Shred
-from jigsawnet.cli.solve import Solve
-from jigsawnet.cli.train import Train
+from jigsawnet.cli.commands import COMMANDS
+from jigsawnet.cli.speech import say, say_error
 from jigsawnet.errors import JigsawNetError
+from jigsawnet.version import __version__
 
-DESCRIPTION = """Put torn, shredded or cut pictures together again.
-
-  jigsawnet solve pieces/ -o result/       pieces in, picture out
-  jigsawnet cut scan.png -o pieces/        find the pieces in a scan of many
-  jigsawnet shred photo.jpg -o pieces/     cut a picture into pieces, to try it
-  jigsawnet eval result/ --truth pieces/   how much of the result is right
-
-Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence."""
+EXAMPLES = """
+  jigsawnet solve pieces/ -o result/           pieces in, picture out
+  jigsawnet solve scan1.png -o result/         the same from a scan that shows many pieces
+  jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
+  jigsawnet eval result/ --truth pieces/       how much of the result is right"""
+EXIT_CODES = "Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence."
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
@@ -35,17 +27,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main_code(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; bad input becomes one sentence and 2."""
-    commands: dict[str, Callable[..., Any]] = {
-        "solve": Solve,
-        "shred": Shred,
-        "eval": Eval,
-        "bench": Bench,
-        "train": Train,
-        "cut": Cut,
-    }
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = tyro.extras.subcommand_cli_from_dict(commands, prog="jigsawnet", description=DESCRIPTION, args=arguments)
-        return int(command.run())
+        return _run(words)
     except JigsawNetError as error:
         say_error(str(error))
         return 2
@@ -58,3 +42,36 @@ def main_code(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say_error("Stopped.")
         return 130
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        for line in help_text().splitlines():
+            say(line, error=not words)
+        return 0 if words else 2
+    if words[0] == "--version":
+        say(f"jigsawnet {__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        return _no_such_command(words[0])
+    import tyro  # noqa: PLC0415 - not needed to list the commands
+
+    command = tyro.cli(COMMANDS[words[0]].load(), prog=f"jigsawnet {words[0]}", args=words[1:])
+    return int(command.run())
+
+
+def help_text() -> str:
+    """What ``jigsawnet --help`` prints."""
+    width = max(len(name) for name in COMMANDS)
+    listed = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in COMMANDS.items())
+    return (
+        "usage: jigsawnet COMMAND [OPTIONS]\n\nPut torn, shredded or cut pictures together again.\n"
+        f"{EXAMPLES}\n\nCommands (jigsawnet COMMAND --help lists the options of one):\n{listed}\n\n{EXIT_CODES}"
+    )
+
+
+def _no_such_command(word: str) -> int:
+    near = get_close_matches(word, COMMANDS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}."
+    say_error(f"There is no command {word[:60]!r}: {hint} See jigsawnet --help.")
+    return 2

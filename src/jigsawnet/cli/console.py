@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
+from jigsawnet.cli.speech import say, say_error, say_notes
 from jigsawnet.errors import ConfigError
 from jigsawnet.types import Progress, no_progress
+
+__all__ = ["Flag", "Out", "check_seed", "progress_bars", "say", "say_error", "say_notes"]
 
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -24,27 +27,6 @@ def check_seed(seed: int) -> None:
     """Refuse what no random generator takes."""
     if seed < 0:
         raise ConfigError(f"seed is {seed}; it must be 0 or more.")
-
-
-def say(line: str, *, error: bool = False) -> None:
-    """Print one line; a character that breaks the line or that the stream cannot show appears as its escape code."""
-    stream = sys.stderr if error else sys.stdout
-    if stream is None:  # a process may be started without one
-        return
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    encoding = stream.encoding or "utf-8"
-    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream)
-
-
-def say_notes(notes: Sequence[str]) -> None:
-    """Tell what a person should know, beside the result."""
-    for note in notes:
-        say(f"note: {note}", error=True)
-
-
-def say_error(text: str) -> None:
-    """One sentence on stderr."""
-    say(f"jigsawnet: {text}" if text.endswith((".", "?")) else f"jigsawnet: {text}.", error=True)
 
 
 @contextmanager

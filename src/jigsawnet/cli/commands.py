@@ -1,0 +1,34 @@
+"""The commands and where they live; a command's module is imported only when it is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command: its class in a module of this package, and one line for the list of commands."""
+
+    module: str
+    name: str
+    summary: str
+
+    def load(self) -> Any:
+        """The class, from which tyro makes the options."""
+        return getattr(import_module(f"jigsawnet.cli.{self.module}"), self.name)
+
+
+COMMANDS = {
+    "solve": Entry("solve", "Solve", "Put pieces together, from a folder of them or from scans that show many."),
+    "cut": Entry("cut", "Cut", "Cut the pieces out of scans or photos that show many of them on one plain background."),
+    "shred": Entry("shred", "Shred", "Cut pictures into pieces whose true places are known, for tests, training and trials."),
+    "eval": Entry("evaluate", "Eval", "Compare a result with the truth."),
+    "bench": Entry("bench", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots."),
+    "train": Entry(
+        "train",
+        "Train",
+        "Train the detector that tells right joins from wrong ones, on puzzles cut from a folder of photographs.",
+    ),
+}
