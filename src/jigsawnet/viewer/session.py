@@ -1,0 +1,257 @@
+"""One run under a person's hands: the edits, who sees them, and the solver when it goes on.
+
+Every change is on the disk before anybody is told of it. All methods may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, apply_edits, arrange, constraints_of
+from jigsawnet.errors import EditError, JigsawNetError, OutputError
+from jigsawnet.geometry import SE2
+from jigsawnet.io.edits_json import EDITS_FILE, load_edits, save_edits
+from jigsawnet.raster import ShapeBank
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle
+from jigsawnet.viewer.candidates import Candidates
+from jigsawnet.viewer.events import EventHub
+from jigsawnet.viewer.pictures import PiecePictures
+from jigsawnet.viewer.seams import SeamBook
+from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of
+
+_TELL_SECONDS = 0.1
+_TOUCHING_SHARE = 0.06
+"""Part of the shorter perimeter along which borders must meet for a piece laid down by hand to count as joined."""
+_MOST_KEPT = 64
+
+log = logging.getLogger(__name__)
+
+
+class Workable(Protocol):
+    """What the workbench needs of a run."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+
+    @property
+    def puzzle(self) -> Puzzle:
+        """The pieces."""
+
+    @property
+    def graph(self) -> MatchGraph:
+        """All scored candidates."""
+
+    @property
+    def assembly(self) -> Assembly:
+        """What the solver made of them."""
+
+    @property
+    def bank(self) -> ShapeBank:
+        """The contours."""
+
+    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop) -> Workable:
+        """Compose again."""
+
+
+class StaleError(JigsawNetError):
+    """Somebody else has changed the arrangement meanwhile, or the solver is at work."""
+
+
+class Session:
+    """The state of the workbench."""
+
+    def __init__(self, run: Workable, truth: Assembly | None = None) -> None:
+        self.run, self.truth = run, truth
+        self.puzzle, self.bank = run.puzzle, run.bank
+        self.pieces = pieces_of(run.puzzle)
+        self.hub = EventHub()
+        self.pictures = PiecePictures(run.puzzle)
+        self.seams = SeamBook(run.bank, run.graph)
+        self.candidates = Candidates(run.graph, run.bank, self.pieces)
+        self.lock = threading.RLock()
+        self.revision = 0
+        self.edits = self._open_edits()
+        self._kept: dict[int, Arrangement] = {}
+        self.arrangement = self._arrangement_of(self.edits)
+        self._stop: Stop | None = None
+        self._thread: threading.Thread | None = None
+
+    def _open_edits(self) -> Edits:
+        if (self.run.folder / EDITS_FILE).is_file():
+            edits = load_edits(self.run.folder, self.pieces.names)
+        else:
+            edits = Edits(lay_on_table(self.puzzle, self.run.assembly))
+            try:
+                save_edits(self.run.folder, edits, self.pieces.names)
+            except OutputError:
+                log.warning("%s cannot be written, so nothing can be changed.", self.run.folder)
+        return edits
+
+    @property
+    def busy(self) -> bool:
+        """True while the solver is at work."""
+        return self._stop is not None
+
+    def make(self, revision: int, edit: Edit) -> None:
+        """Take one more edit.
+
+        Raises:
+            StaleError: the edit was made on an old state.
+            EditError: it makes no sense.
+            OutputError: it could not be saved, and so was not taken.
+        """
+        with self.lock:
+            self._check(revision)
+            edit = self._with_touching(edit)
+            self._take(self.edits.added(edit), apply_edit(self.pieces, self.arrangement, edit))
+
+    def undo(self, revision: int) -> None:
+        """Take the last edit back."""
+        self._go(revision, Edits.back, "There is nothing to undo.")
+
+    def redo(self, revision: int) -> None:
+        """Bring back what was undone last."""
+        self._go(revision, Edits.forward, "There is nothing to redo.")
+
+    def solve(self, revision: int) -> None:
+        """Let the solver finish the rest; it keeps what a person has decided. Returns at once."""
+        with self.lock:
+            self._check(revision)
+            self._stop = Stop()
+            self._thread = threading.Thread(target=self._work, args=(self._stop, self.arrangement), daemon=True)
+            self._thread.start()
+        self.hub.publish({"type": "progress", "stage": "start", "done": 0, "total": 1})
+
+    def stop(self) -> None:
+        """Ask the solver to end soon; nothing happens when it is not at work."""
+        stop = self._stop
+        if stop is not None:
+            stop.request()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until the solver is done."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def close(self) -> None:
+        """Stop what runs and send everybody home."""
+        self.stop()
+        self.wait()
+        self.hub.close()
+
+    def _go(self, revision: int, step: Callable[[Edits], Edits], nothing: str) -> None:
+        with self.lock:
+            self._check(revision)
+            edits = step(self.edits)
+            if edits.in_force == self.edits.in_force:
+                raise EditError(nothing)
+            self._take(edits, self._arrangement_of(edits))
+
+    def _check(self, revision: int) -> None:
+        if self.busy:
+            raise StaleError("The solver is at work; stop it or wait until it is done.")
+        if revision != self.revision:
+            raise StaleError("Another window has changed the arrangement; it is shown now, so try again.")
+
+    def _take(self, edits: Edits, arrangement: Arrangement) -> None:
+        """Save, then show."""
+        save_edits(self.run.folder, edits, self.pieces.names)
+        self.edits, self.arrangement = edits, arrangement
+        self._keep(edits.in_force, arrangement)
+        self.revision += 1
+        self.hub.publish({"type": "revision", "revision": self.revision})
+
+    def _keep(self, count: int, arrangement: Arrangement) -> None:
+        for old in [k for k in self._kept if k > count]:
+            del self._kept[old]
+        self._kept[count] = arrangement
+        while len(self._kept) > _MOST_KEPT:
+            del self._kept[min(self._kept)]
+
+    def _arrangement_of(self, edits: Edits) -> Arrangement:
+        """After the edits in force, from the nearest arrangement that is still known."""
+        known = max((k for k in self._kept if k <= edits.in_force), default=0)
+        arrangement = self._kept.get(known) or arrange(edits.start)
+        for k in range(known, edits.in_force):
+            arrangement = apply_edit(self.pieces, arrangement, edits.entries[k])
+            if edits.in_force - k <= _MOST_KEPT // 2:
+                self._kept[k + 1] = arrangement
+        return arrangement
+
+    def _with_touching(self, edit: Edit) -> Edit:
+        """A piece laid down so that its border runs along others is joined to them, candidate or not."""
+        if not isinstance(edit, Move) or edit.joins:
+            return edit
+        after = apply_edit(self.pieces, self.arrangement, edit)
+        pairs = []
+        for idx in sorted(edit.poses):
+            middle = after.poses[idx] @ self.bank.center[idx].astype(float)
+            for other, pose in after.poses.items():
+                reach = float(self.bank.radius[idx] + self.bank.radius[other])
+                gap = middle - (pose @ self.bank.center[other].astype(float))
+                if other not in edit.poses and float(gap @ gap) < reach**2:
+                    pairs.append((min(idx, other), max(idx, other)))
+        new = [pair for pair in pairs if pair not in after.joins]
+        shares = self.seams.shares([Alignment(i, j, after.relation(i, j), 1.0) for i, j in new])
+        touching = [pair for pair, share in zip(new, shares, strict=True) if share >= _TOUCHING_SHARE]
+        return Move(edit.poses, tuple(touching)) if touching else edit
+
+    def _work(self, stop: Stop, before: Arrangement) -> None:
+        """In a thread of its own: solve on, take the result over, tell everybody."""
+        done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
+        try:
+            run = self.run.solve_on(constraints_of(before), progress=self._teller(), stop=stop)
+            done = self._take_over(run, before, stopped=stop.is_requested)
+        except JigsawNetError as error:
+            done = {"type": "error", "text": str(error)}
+        except Exception:
+            log.exception("solving on failed")
+        finally:
+            with self.lock:
+                self._stop = None
+            self.hub.publish(done)
+            self.hub.publish({"type": "revision", "revision": self.revision})
+
+    def _take_over(self, run: Workable, before: Arrangement, stopped: bool) -> dict[str, Any]:
+        """A solve that was stopped before it got as far as the pieces lay already changes nothing."""
+        with self.lock:
+            self.run = run
+            if stopped and len(run.assembly.poses) < len(before.poses):
+                return {"type": "error", "text": "Stopped before it got as far as this; nothing has changed."}
+            edit = Solved(lay_back(self.pieces, before, run.assembly))
+            self._take(self.edits.added(edit), apply_edit(self.pieces, before, edit))
+            return {
+                "type": "solved", "revision": self.revision, "placed": len(self.arrangement.poses),
+                "components": len(self.arrangement.groups), "stopped": stopped,
+            }  # fmt: skip
+
+    def _teller(self) -> Progress:
+        """Progress for the windows, some times a second."""
+        last: dict[str, float] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            if done < total and now - last.get(stage, 0.0) < _TELL_SECONDS:
+                return
+            last[stage] = now
+            self.hub.publish({"type": "progress", "stage": stage, "done": done, "total": total})
+
+        return tell
+
+    def show(self, poses: Mapping[int, SE2]) -> None:
+        """Tell the windows how far the pieces have come together."""
+        rows = {str(idx): [pose.theta, pose.x, pose.y] for idx, pose in poses.items()}
+        self.hub.publish({"type": "snapshot", "poses": rows})
+
+
+def replay(puzzle: Puzzle, edits: Edits) -> Arrangement:
+    """Where a list of edits leads."""
+    return apply_edits(pieces_of(puzzle), edits)
