@@ -16,6 +16,8 @@ from jigsawnet.errors import ConfigError
 from jigsawnet.types import BoolArray, Contour, Float32Array, FloatArray, Fragment, Puzzle
 
 _NEWTON_STEPS = 3
+_NEAR = 0.1
+"""A step is kept when it is wrong by at most this part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,27 @@ class ContourConfig:
 
 def trace_contours(puzzle: Puzzle, config: ContourConfig) -> tuple[Contour | None, ...]:
     """Contours of all pieces with one common step; None for a piece too small to have one."""
+    return trace_again(puzzle, config, None)[0]
+
+
+def trace_again(puzzle: Puzzle, config: ContourConfig, kept_step_px: float | None) -> tuple[tuple[Contour | None, ...], float]:
+    """As `trace_contours`, but with the step of an earlier tracing if that is within a tenth of what these pieces ask for.
+
+    So the pieces that were there then get the contours they had. Returns the contours and the step, 0 without any contour.
+    """
     with ThreadPoolExecutor() as pool:
         rings = list(pool.map(lambda fragment: level_ring(fragment.mask, config.smooth_px), puzzle.fragments))
     perimeters = [_lengths(ring).sum() for ring in rings if ring is not None]
     if not perimeters:
-        return tuple(None for _ in rings)
-    step = max(config.min_step_px, float(np.median(perimeters)) / config.samples)
+        return tuple(None for _ in rings), 0.0
+    asked = max(config.min_step_px, float(np.median(perimeters)) / config.samples)
+    step = kept_step_px if kept_step_px is not None and abs(asked - kept_step_px) <= _NEAR * kept_step_px else asked
 
     def contour_of(fragment: Fragment, ring: FloatArray | None) -> Contour | None:
         return None if ring is None else _contour(fragment, ring, step, config)
 
     with ThreadPoolExecutor() as pool:
-        return tuple(pool.map(contour_of, puzzle.fragments, rings))
+        return tuple(pool.map(contour_of, puzzle.fragments, rings)), step
 
 
 def level_ring(mask: BoolArray, smooth_px: float) -> FloatArray | None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from jigsawnet.compose import compose
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.config import SolveConfig
-from jigsawnet.contours import trace_contours
+from jigsawnet.contours import trace_again
 from jigsawnet.graph import build_graph
 from jigsawnet.judging import Judge
-from jigsawnet.match import propose_alignments
+from jigsawnet.match import Known, Scales, propose_with_known
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.layout import straighten_components
@@ -89,20 +89,52 @@ def find_candidates(
     stop: Stop | None = None,
 ) -> tuple[ShapeBank, tuple[Alignment, ...]]:
     """The first half: pieces → contours → candidate joins."""
+    found = find_with_known(puzzle, config, None, clock, progress, workers, stop)
+    return found.bank, found.alignments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Candidates of a puzzle, the borders they were found on, and what to keep for when pieces are added."""
+
+    bank: ShapeBank
+    alignments: tuple[Alignment, ...]
+    kept: Known | None
+
+
+def find_with_known(
+    puzzle: Puzzle,
+    config: SolveConfig,
+    known: Known | None,
+    clock: StageClock | None = None,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
+) -> Found:
+    """As `find_candidates`; pairs of pieces that are ``known``, in today's numbers, are not looked at again.
+
+    Contours are traced with the kept step while that is within a tenth; otherwise nothing counts as known.
+    """
     clock = clock or StageClock()
-    bank = trace_bank(puzzle, config, clock)
+    bank, step_px = _trace(puzzle, config, clock, known.scales if known else None)
     with clock.stage("match") as counts:
-        alignments = propose_alignments(bank, config.matcher, config.match, progress, workers, stop)
-        counts.update(candidates=len(alignments))
-    return bank, alignments
+        proposed = propose_with_known(bank, step_px, config.matcher, config.match, known, progress, workers, stop)
+        counts.update(candidates=len(proposed.alignments), pairs=proposed.new_pairs)
+    return Found(bank, proposed.alignments, proposed.kept)
 
 
-def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock) -> ShapeBank:
-    """Pieces → contours, laid out for the compiled loops."""
+def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock, scales: Scales | None = None) -> ShapeBank:
+    """Pieces → contours, laid out for the compiled loops; with the kept ``scales`` of a run, the same as there."""
+    return _trace(puzzle, config, clock, scales)[0]
+
+
+def _trace(puzzle: Puzzle, config: SolveConfig, clock: StageClock, scales: Scales | None) -> tuple[ShapeBank, float]:
     with clock.stage("contours") as counts:
-        bank = build_bank(trace_contours(puzzle, config.contours))
+        contours, step_px = trace_again(puzzle, config.contours, scales.contour_step_px if scales else None)
+        kept = scales is not None and step_px == scales.contour_step_px
+        bank = build_bank(contours, step_px=scales.bank_step_px if scales and kept else None)
         counts.update(pieces=len(puzzle), samples=len(bank.points))
-    return bank
+    return bank, step_px
 
 
 def rank_given(candidates: Sequence[Alignment]) -> tuple[Alignment, ...]:

@@ -77,10 +77,13 @@ class ShapeBank:
         )  # fmt: skip
 
 
-def build_bank(contours: Sequence[Contour | None], core_points: int = 150) -> ShapeBank:
-    """Lay out all contours; a piece without one owns no samples and touches nothing."""
+def build_bank(contours: Sequence[Contour | None], core_points: int = 150, step_px: float | None = None) -> ShapeBank:
+    """Lay out all contours; a piece without one owns no samples and touches nothing.
+
+    ``step_px`` takes the place of the median step, so that pieces get the grids they had in an earlier bank.
+    """
     rings = [np.zeros((0, 2)) if c is None else c.points for c in contours]
-    step = float(np.median([c.step_px for c in contours if c is not None] or [1.0]))
+    step = step_px or float(np.median([c.step_px for c in contours if c is not None] or [1.0]))
     cell = max(1.0, step / 3.0)
     grids = [_grid(ring, cell) for ring in rings]
     areas = [float((g[1] > 0).sum()) * cell * cell for g in grids if g[1].size] or [0.0]

@@ -13,7 +13,7 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall
-from jigsawnet.match import MatchConfig, MatcherName, ZhangConfig, propose_alignments
+from jigsawnet.match import MatchConfig, MatcherName, Proposed, ZhangConfig, propose_alignments
 from jigsawnet.match.dense import propose_dense
 from jigsawnet.match.tsamoura import propose_tsamoura
 from jigsawnet.match.zhang import propose_zhang
@@ -86,7 +86,7 @@ def test_the_composer_follows_the_matcher(
         return Assembly(graph.n_fragments, {}, ())
 
     monkeypatch.setattr(pipeline, "compose", record)
-    monkeypatch.setattr(pipeline, "propose_alignments", lambda *_: ())
+    monkeypatch.setattr(pipeline, "propose_with_known", lambda *_: Proposed((), None, 0))
     options = SolveConfig(matcher=matcher, composer=asked)
     report = pipeline.solve_puzzle(tiny_puzzle[0], options).report
     assert calls == [(chosen, options.compose.min_score if matcher == "dense" else 0.0)]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.match.dense import DenseConfig, propose_dense
+from jigsawnet.match.dense import DenseConfig, choose_candidates, measure_pairs, propose_dense
+from jigsawnet.match.measured import Known, Measured, Scales
 from jigsawnet.match.tsamoura import TsamouraConfig, propose_tsamoura
 from jigsawnet.match.zhang import ZhangConfig, propose_zhang
 from jigsawnet.raster import ShapeBank
@@ -14,7 +15,19 @@ from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Progress, no_progress
 from jigsawnet.workers import Workers
 
-__all__ = ["DenseConfig", "MatchConfig", "MatcherName", "TsamouraConfig", "ZhangConfig", "propose_alignments"]
+__all__ = [
+    "DenseConfig",
+    "Known",
+    "MatchConfig",
+    "MatcherName",
+    "Measured",
+    "Proposed",
+    "Scales",
+    "TsamouraConfig",
+    "ZhangConfig",
+    "propose_alignments",
+    "propose_with_known",
+]
 
 MatcherName = Literal["dense", "zhang", "tsamoura"]
 
@@ -53,3 +66,36 @@ def propose_alignments(
             return propose_zhang(bank, config.per_piece, config.zhang, progress, workers, stop)
         case "tsamoura":
             return propose_tsamoura(bank, config.per_piece, config.tsamoura, progress, workers, stop)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposed:
+    """Candidates, and what to keep for when pieces are added: None from the baseline matchers, and after an early stop."""
+
+    alignments: tuple[Alignment, ...]
+    kept: Known | None
+    new_pairs: int
+
+
+def propose_with_known(
+    bank: ShapeBank,
+    contour_step_px: float,
+    matcher: MatcherName,
+    config: MatchConfig,
+    known: Known | None,
+    progress: Progress = no_progress,
+    workers: Workers | None = None,
+    stop: Stop | None = None,
+) -> Proposed:
+    """As `propose_alignments`; the dense matcher looks only at pairs with a piece that is not ``known``.
+
+    The candidates are exactly those that all pairs give with the scales of what is known. What is known must come from the
+    same options and the same pictures; it counts only with a bank of its own step (`build_bank`) and while the median
+    perimeter stays within a tenth, else all pairs are matched again. The baseline matchers match all pairs again.
+    """
+    if matcher != "dense":
+        found = propose_alignments(bank, matcher, config, progress, workers, stop)
+        return Proposed(found, None, len(bank) * (len(bank) - 1) // 2)
+    measured = measure_pairs(bank, contour_step_px, config.dense, known, progress, workers, stop)
+    candidates = choose_candidates(bank, measured.rows, config.per_piece, config.dense)
+    return Proposed(candidates, measured.kept, measured.new_pairs)

@@ -70,8 +70,17 @@ def propose_dense(
     stop: Stop | None = None,
 ) -> tuple[Alignment, ...]:
     """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece."""
-    rows, _ = measure_pairs(bank, bank.step_px, config, None, progress, workers, stop)
+    rows = measure_pairs(bank, bank.step_px, config, None, progress, workers, stop).rows
     return choose_candidates(bank, rows, per_piece, config)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """The rows of all pairs, old and new; what to keep, None when it was stopped; how many pairs were to be measured."""
+
+    rows: Measured
+    kept: Known | None
+    new_pairs: int
 
 
 def measure_pairs(
@@ -82,14 +91,14 @@ def measure_pairs(
     progress: Progress = no_progress,
     workers: Workers | None = None,
     stop: Stop | None = None,
-) -> tuple[Measured, Known | None]:
-    """Measure all pairs but those of pieces known: the rows of all pairs, and what to keep; None when it was stopped.
+) -> Pairs:
+    """Measure all pairs but those of pieces known.
 
     What is known counts only when it was measured with this bank's step and a median perimeter near today's.
     """
     workers = workers or LocalWorkers()
     scales = scales_of(bank, contour_step_px)
-    if known and known.scales.bank_step_px == bank.step_px and is_near(scales.perimeter_px, known.scales.perimeter_px):
+    if known and known.scales.steps == scales.steps and is_near(scales.perimeter_px, known.scales.perimeter_px):
         scales = known.scales
     else:
         known = None
@@ -104,7 +113,8 @@ def measure_pairs(
         material = Shared(prepare_material(bank, config, scales, workers))
         parts = workers.run(best_of_block, material, blocks, lambda done, total: progress("match", done, total), stop)
     rows = Measured.join([known.rows, *parts] if known else parts)
-    return rows, Known(np.arange(len(bank)), rows, scales) if len(parts) == len(blocks) else None
+    kept = Known(np.arange(len(bank)), rows, scales) if len(parts) == len(blocks) else None
+    return Pairs(rows, kept, sum(len(later) for _, later in pairs))
 
 
 def choose_candidates(bank: ShapeBank, rows: Measured, per_piece: int, config: DenseConfig) -> tuple[Alignment, ...]:

@@ -52,6 +52,11 @@ class Scales:
     reference: Int64Array
     """Pieces whose windows say how telling a window is, in their order."""
 
+    @property
+    def steps(self) -> tuple[float, float]:
+        """What the contours of a piece and its grid depend on."""
+        return self.contour_step_px, self.bank_step_px
+
 
 NEAR = 0.1
 """Scales that differ by less than this part are kept."""
