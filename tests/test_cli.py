@@ -21,15 +21,15 @@ import pytest
 from PIL import Image
 
 from jigsawnet.cli import console, main_code
-from jigsawnet.cli import solve as solve_command
 from jigsawnet.cli.commands import COMMANDS
 from jigsawnet.io.authors import read_edges, read_poses
 from jigsawnet.io.images import write_png
+from jigsawnet.runs import results
 from jigsawnet.score import weights
 from jigsawnet.types import Progress, UInt8Array, no_progress
 from jigsawnet.version import __version__
 
-RESULT_FILES = {"assembly.json", "assembly.png", "assembly.svg", "report.json", "alignments.json"}
+RESULT_FILES = {"assembly.json", "assembly.png", "assembly.svg", "report.json", "alignments.json", "run.json", "stages"}
 Capture = pytest.CaptureFixture[str]
 
 
@@ -272,10 +272,11 @@ def test_inputs_that_are_no_folder(pieces: Path, tmp_path: Path, capsys: Capture
 # --- places that cannot be written ----------------------------------------------------------------------------------
 
 
-def test_a_result_is_never_written_over(shredded: Path, solved: Path, capsys: Capture) -> None:
-    before = files_below(solved)
-    assert "already holds a result" in refusal(capsys, "solve", shredded, "-o", solved)
-    assert files_below(solved) == before
+def test_a_result_that_no_run_made_is_never_written_over(shredded: Path, solved: Path, tmp_path: Path, capsys: Capture) -> None:
+    shutil.copy(solved / "assembly.json", tmp_path)
+    before = files_below(tmp_path)
+    assert "already holds a result" in refusal(capsys, "solve", shredded, "-o", tmp_path)
+    assert files_below(tmp_path) == before
 
 
 def test_truth_is_never_written_over(pictures: tuple[Path, Path], shredded: Path, capsys: Capture) -> None:
@@ -300,10 +301,10 @@ def test_other_trouble_with_files_is_one_sentence_too(
     def full_disk(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "somewhere")
 
-    monkeypatch.setattr(solve_command, "write_report", full_disk)
+    monkeypatch.setattr(results, "write_report", full_disk)
     sentence = refusal(capsys, "solve", shredded, "-o", tmp_path / "out")
     assert sentence == "somewhere cannot be used: No space left on device."
-    assert not (tmp_path / "out").exists()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages"}
 
 
 # --- options --------------------------------------------------------------------------------------------------------
@@ -413,16 +414,16 @@ def test_eval_of_hostile_json(kind: str, shredded: Path, solved: Path, tmp_path:
 # --- the process ----------------------------------------------------------------------------------------------------
 
 
-def test_a_key_press_stops_it_and_leaves_nothing(
+def test_a_key_press_while_results_are_written_leaves_none_of_them(
     shredded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solve_command, "write_report", stop)
+    monkeypatch.setattr(results, "write_report", stop)
     assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "jigsawnet: Stopped.\n"
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages"}
 
 
 def test_a_terminal_gets_a_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -450,7 +451,7 @@ def test_it_works_without_any_terminal(shredded: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out")]) == 0
-    assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out")]) == 2
+    assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out" / "assembly.json")]) == 2
 
 
 def run_process(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -11,24 +11,11 @@ import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.config import SolveConfig
-from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
-from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
-from jigsawnet.io.assembly_json import write_assembly
-from jigsawnet.io.authors import read_alignments, write_alignments, write_edges, write_poses
-from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
-from jigsawnet.io.images import silent_decoders, write_png
-from jigsawnet.io.report_json import write_report
-from jigsawnet.io.scans import CHECK_FOLDER, write_checks
-from jigsawnet.loading import ScanInput, load_input
-from jigsawnet.match.stitch import stitch_lines
-from jigsawnet.pipeline import Solution, solve_puzzle
-from jigsawnet.raster import build_bank
-from jigsawnet.render.back import render_back
-from jigsawnet.render.image import render_assembly
-from jigsawnet.render.svg import assembly_svg
+from jigsawnet.loading import ScanInput
+from jigsawnet.runs import Request, Run, solve_run
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Puzzle
-from jigsawnet.workers import open_workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,55 +56,37 @@ class Solve:
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
-        with (
-            open_workers(self.workers, self.scheduler) as workers,
-            staged_folder(self.out) as stage,
-            progress_bars() as progress,
-        ):
-            with silent_decoders():
-                loaded = load_input(self.input, self.scans, progress)
-            puzzle = loaded.puzzle
-            if not self.json:
-                say_notes(puzzle.warnings)
-            given = None if self.alignments is None else read_alignments(self.alignments, len(puzzle))
-            solution = solve_puzzle(
-                puzzle, self.config, seed=self.seed, candidates=given, time_limit=self.time_limit, workers=workers,
+        request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text)
+        with progress_bars() as progress:
+            run = solve_run(
+                request,
+                self.out,
                 progress=progress,
-            )  # fmt: skip
-            _write_solution(stage, puzzle, solution, self.authors_text)
-            write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
-            if loaded.backs:
-                write_png(stage / "assembly-back.png", render_back(puzzle, loaded.backs, solution.assembly))
-        _say_solution(self.out, solution, len(puzzle.warnings), self.json)
-        return 0 if solution.assembly.complete else 1
+                stop=Stop.after(self.time_limit),
+                on_pieces=None if self.json else _say_pieces,
+            )
+        _say_run(run, self.json)
+        return 0 if run.assembly.complete and not run.cut_short else 1
 
 
-def _write_solution(folder: Path, puzzle: Puzzle, solution: Solution, authors_text: bool) -> None:
-    assembly = solution.assembly
-    write_assembly(folder / RESULT_FILE, assembly, puzzle.names())
-    write_png(folder / "assembly.png", render_assembly(puzzle, assembly))
-    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly))
-    write_report(folder / "report.json", solution.report)
-    write_candidates(folder / CANDIDATES_FILE, solution.alignments, puzzle.names())
-    if authors_text:
-        lines = stitch_lines(build_bank(trace_contours(puzzle, ContourConfig())), solution.alignments)
-        write_alignments(folder / "alignments.txt", solution.alignments, len(puzzle), lines)
-        write_edges(folder / "selected_transformation.txt", assembly.edges)
-        for k in range(len(assembly.components)):
-            write_poses(folder / f"pose_result_{k}.txt", assembly, k)
+def _say_pieces(puzzle: Puzzle) -> None:
+    """What a person should know before an hour is spent."""
+    say_notes(puzzle.warnings)
 
 
-def _say_solution(out: Path, solution: Solution, n_said: int, as_json: bool) -> None:
-    assembly, report = solution.assembly, solution.report
+def _say_run(run: Run, as_json: bool) -> None:
+    assembly, report = run.assembly, run.report
     seconds = sum(stage.seconds for stage in report.stages)
     if as_json:
         say(json.dumps({
-            "out": str(out), "pieces": assembly.n_fragments, "placed": len(assembly.poses),
+            "out": str(run.folder), "pieces": assembly.n_fragments, "placed": len(assembly.poses),
             "components": len(assembly.components), "seconds": round(seconds, 3), "warnings": report.warnings,
+            "stages": {"done": run.done, "reused": run.reused}, "pairs_matched": run.pairs_matched, "cut_short": run.cut_short,
         }))  # fmt: skip
         return
-    say_notes(report.warnings[n_said:])
+    say_notes(report.warnings[len(run.puzzle.warnings) :])
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
-    say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s")
+    before = "" if run.done else "; all of it was done already"
+    say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s{before}")
     for name in ("assembly.png", "assembly.svg", "report.json"):
-        say(f"  {out / name}")
+        say(f"  {run.folder / name}")

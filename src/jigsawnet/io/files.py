@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 from uuid import uuid4
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 
 RESULT_FILE = "assembly.json"
 """A folder with this file holds a finished solve."""
+
+TEMPORARY = ".jigsawnet-"
+"""How the names of files and folders begin that are not finished."""
 
 MAX_TEXT_BYTES = 64 * 2**20
 
@@ -57,37 +62,55 @@ def write_bytes(path: Path, data: bytes) -> None:
     Raises:
         OutputError: the disk is full or the folder cannot be written; the old file is as it was.
     """
-    temporary = path.parent / f".jigsawnet-{uuid4().hex}.tmp"
+    write_stream(path, lambda stream: stream.write(data))
+
+
+def write_stream(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """As `write_bytes`, for what ``write`` puts into a stream piece by piece."""
+    temporary = path.parent / f"{TEMPORARY}{uuid4().hex}.tmp"
     try:
         with temporary.open("xb") as stream:
-            stream.write(data)
+            write(stream)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
         _sync_folder(path.parent)
     except (OSError, ValueError) as error:
-        if getattr(error, "errno", None) == errno.ENOSPC:
-            raise OutputError(f"The disk is full and {path} was not written; make room and start again.") from error
-        raise OutputError(f"{path} cannot be written: {_reason(error)}.") from error
+        raise _not_written(path, error) from error
     finally:
         with suppress(OSError, ValueError):
             temporary.unlink(missing_ok=True)
 
 
+def _not_written(path: Path, error: Exception) -> OutputError:
+    if getattr(error, "errno", None) in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+        return OutputError(f"The disk is full and {path} was not written; make room and start again.")
+    return OutputError(f"{path} cannot be written: {_reason(error)}.")
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, as hex digits."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {_reason(error)}.") from error
+
+
 @contextmanager
-def staged_folder(out: Path, result_file: str = RESULT_FILE) -> Iterator[Path]:
+def staged_folder(out: Path, result_file: str = RESULT_FILE, *, replace: bool = False) -> Iterator[Path]:
     """Give a hidden folder to write a result in; on success its files appear in ``out``, on any error nothing changes.
 
     Whether ``out`` can be written is found out before the work starts. The hidden folder lies inside ``out``: there it is on
     the same file system and as writable as ``out`` itself, even when ``out`` is a mount point or the current folder.
     Other files in ``out`` stay.
 
-    ``result_file`` marks a finished result; it is moved into place last.
+    ``result_file`` marks a finished result; it is moved into place last. With ``replace`` it may be there already.
 
     Raises:
         OutputError: ``out`` is a file, holds a result already, or cannot be written.
     """
-    stage, created = _open_stage(out, result_file)
+    stage, created = _open_stage(out, result_file, replace)
     done = False
     try:
         yield stage
@@ -96,23 +119,23 @@ def staged_folder(out: Path, result_file: str = RESULT_FILE) -> Iterator[Path]:
     finally:
         shutil.rmtree(stage, ignore_errors=True)
         if not done:
-            _remove_empty(created)
+            remove_empty(created)
 
 
-def _open_stage(out: Path, result_file: str) -> tuple[Path, list[Path]]:
+def _open_stage(out: Path, result_file: str, replace: bool) -> tuple[Path, list[Path]]:
     """Make ``out`` and the hidden folder in it; gives that folder and the folders that did not exist before, deepest first."""
     created: list[Path] = []
     try:
         if out.exists() and not out.is_dir():
             raise OutputError(f"{out} is a file; give a folder for the result.")
-        if os.path.lexists(out / result_file):
+        if not replace and os.path.lexists(out / result_file):
             raise OutputError(f"{out} already holds a result; give another folder or remove it.")
         created = [folder for folder in (out, *out.parents) if not folder.exists()]
         out.mkdir(parents=True, exist_ok=True)
-        stage = out / f".jigsawnet-{uuid4().hex}"
+        stage = out / f"{TEMPORARY}{uuid4().hex}"
         stage.mkdir()
     except (OSError, ValueError) as error:
-        _remove_empty(created)
+        remove_empty(created)
         raise OutputError(f"The folder {out} cannot be written: {_reason(error)}; give another one.") from error
     return stage, created
 
@@ -126,7 +149,7 @@ def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
         try:
             for name in files:
                 target = out / name
-                undo.callback(_remove_empty, [folder for folder in target.parents if not folder.exists()])
+                undo.callback(remove_empty, [folder for folder in target.parents if not folder.exists()])
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if target.is_file():
                     backup = replaced / name
@@ -140,7 +163,7 @@ def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
         undo.pop_all()
 
 
-def _remove_empty(folders: list[Path]) -> None:
+def remove_empty(folders: list[Path]) -> None:
     """Remove the folders that are there and empty, in the order given."""
     for folder in folders:
         with suppress(OSError, ValueError):

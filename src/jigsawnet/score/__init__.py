@@ -15,17 +15,31 @@ from jigsawnet.score.detectors import load_detector
 from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
+from jigsawnet.score.weights import weights_digest
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, FloatArray, Progress, Puzzle, no_progress
 from jigsawnet.workers import Workers
 
-__all__ = ["Ratings", "Scorer", "ScorerName"]
+__all__ = ["Ratings", "Scorer", "ScorerName", "scorer_digest"]
 
 NetworkScorerName = Literal["jigsawnet", "seam", "combined"]
 ScorerName = Literal["fit", "jigsawnet", "seam", "combined"]
 
 HOPELESS = 1e-4
 """Candidates whose seam scores below this are not looked at by the combined scorer."""
+
+
+def scorer_digest(name: ScorerName) -> str:
+    """Changes when the networks of a scorer do; empty for a scorer without any.
+
+    Raises:
+        ModelError: the networks are missing.
+    """
+    return "" if name == "fit" else weights_digest(_network_of(name))
+
+
+def _network_of(name: NetworkScorerName) -> str:
+    return "seam" if name == "combined" else name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +61,7 @@ class Scorer:
         self._bank = bank
         self._pixels = build_pixels(puzzle, unit_of(bank))
         self._combined = name == "combined"
-        self._detector = load_detector("seam" if name == "combined" else name)
+        self._detector = load_detector(_network_of(name))
 
     def __call__(
         self,

@@ -66,6 +66,15 @@ def _weights_of(models: tuple[bytes, ...], alphas: tuple[float, ...], manifest: 
     return Weights(sessions, alphas, manifest, models)
 
 
+def weights_digest(name: str) -> str:
+    """Changes when the weights do, for their manifest holds the checksums of the networks.
+
+    Raises:
+        ModelError: the manifest is missing or cannot be read.
+    """
+    return hashlib.sha256(json.dumps(_read_manifest(PACKAGED / f"{name}.json"), sort_keys=True).encode()).hexdigest()
+
+
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

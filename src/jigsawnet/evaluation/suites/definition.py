@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jigsawnet.errors import ConfigError, FormatError, InputError
-from jigsawnet.evaluation.suites.fields import check_keys, fill, table, tables
 from jigsawnet.evaluation.suites.methods import METHODS, check_methods
 from jigsawnet.io.files import read_text
+from jigsawnet.io.table_fields import check_keys, fill, table, tables
 from jigsawnet.shred import ShredConfig
 
 BUILTIN = Path(__file__).parent / "builtin"

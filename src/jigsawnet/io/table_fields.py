@@ -1,10 +1,11 @@
-"""Tables of a TOML file → dataclasses: unknown keys, missing keys and wrong kinds of values are named."""
+"""Tables of a TOML or JSON file → dataclasses: unknown keys, missing keys and wrong kinds of values are named."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
 
 
 def fill(cls: type[T], table: Mapping[str, Any], where: str) -> T:
-    """Make a dataclass of a table whose values are plain: truth values, numbers, texts, or lists of these.
+    """Make a dataclass of a table whose values are plain: truth values, numbers, texts, lists of these, or tables again.
 
     Raises:
         FormatError: a key is unknown or missing, or a value is of the wrong kind or out of range; the sentence begins with
@@ -65,17 +66,24 @@ def table(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
 
 
 def _value(value: Any, hint: Any, where: str) -> Any:
+    kinds = [part for part in typing.get_args(hint) if part is not NoneType]
+    if NoneType in typing.get_args(hint):
+        return None if value is None else _value(value, kinds[0], where)
     if typing.get_origin(hint) is tuple:
         if not isinstance(value, list):
             raise FormatError(f"{where} must be a list.")
-        return tuple(_value(item, typing.get_args(hint)[0], where) for item in value)
+        return tuple(_value(item, kinds[0], where) for item in value)
     if typing.get_origin(hint) is typing.Literal:
-        choices = typing.get_args(hint)
-        if value not in choices:
-            raise FormatError(f"{where} must be one of {', '.join(choices)}.")
+        if value not in kinds:
+            raise FormatError(f"{where} must be one of {', '.join(kinds)}.")
         return value
-    kind = next((part for part in typing.get_args(hint) if part is not NoneType), hint)
-    types, wanted = _KINDS[kind]
-    if not isinstance(value, types) or (isinstance(value, bool) and kind is not bool):
+    if hint is Path:
+        return Path(_value(value, str, where))
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, dict):
+            raise FormatError(f"{where} must be a table.")
+        return fill(typing.cast(type[Any], hint), value, where)
+    types, wanted = _KINDS[hint]
+    if not isinstance(value, types) or (isinstance(value, bool) and hint is not bool):
         raise FormatError(f"{where} must be {wanted}.")
     return value

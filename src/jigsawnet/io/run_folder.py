@@ -1,0 +1,209 @@
+"""The run folder: ``run.json`` and the saved stages it names. A stage is trusted when it is there with its checksum."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from jigsawnet.errors import FormatError, OutputError
+from jigsawnet.io.array_store import Arrays, read_arrays, write_arrays
+from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, remove_empty, write_text
+from jigsawnet.io.json_fields import load_object
+from jigsawnet.io.lock import hold_lock
+from jigsawnet.io.plain_json import to_json
+from jigsawnet.io.table_fields import fill
+from jigsawnet.types import StageReport
+
+FORMAT = "jigsawnet/run"
+VERSION = 1
+RUN_FILE = "run.json"
+LOCK_FILE = ".lock"
+STAGES_FOLDER = "stages"
+
+_STAGE_FILE = re.compile(r"[a-z-]{1,20}-[0-9a-f]{16}\.npz")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedStage:
+    """One saved stage: what it was made from, and where it lies."""
+
+    key: str
+    """Hash of all that it depends on."""
+    source: str
+    """Key of what it was made from."""
+    file: str
+    sha256: str
+    reports: tuple[StageReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What ``run.json`` holds."""
+
+    jigsawnet: str
+    request: Mapping[str, Any]
+    stages: Mapping[str, SavedStage] = field(default_factory=dict)
+    results: str = ""
+    """Key of what the result files show; empty while they are not all there."""
+    result_files: tuple[str, ...] = ()
+
+
+class RunFolder:
+    """A run folder that is being read, or written by whoever holds its lock."""
+
+    def __init__(self, path: Path, record: RunRecord) -> None:
+        self.path, self.record = path, record
+
+    def load(self, name: str, key: str | None = None) -> tuple[SavedStage, Arrays] | None:
+        """A saved stage with the key (None: any); None when there is none, or its file is damaged."""
+        saved = self.record.stages.get(name)
+        if saved is None or (key is not None and saved.key != key):
+            return None
+        arrays = read_arrays(self.path / STAGES_FOLDER / saved.file, saved.sha256)
+        return None if arrays is None else (saved, arrays)
+
+    def save(self, name: str, key: str, source: str, arrays: Arrays, reports: tuple[StageReport, ...]) -> None:
+        """Write a stage, then name it in ``run.json``; what it replaces is removed last."""
+        make_folder(self.path / STAGES_FOLDER)
+        file = f"{name}-{key[:16]}.npz"
+        checksum = write_arrays(self.path / STAGES_FOLDER / file, arrays)
+        self.set(stages={**self.record.stages, name: SavedStage(key, source, file, checksum, reports)})
+
+    def drop(self, *names: str) -> None:
+        """Forget stages."""
+        if any(name in self.record.stages for name in names):
+            self.set(stages={name: saved for name, saved in self.record.stages.items() if name not in names})
+
+    def set(self, **changes: Any) -> None:
+        """Change the record on disk and here, then remove stage files that it no longer names."""
+        record = replace(self.record, **changes)
+        data = {"format": FORMAT, "version": VERSION, **asdict(record)}
+        write_text(self.path / RUN_FILE, to_json(data))
+        self.record = record
+        self._remove_unnamed()
+
+    def _remove_unnamed(self) -> None:
+        named = {saved.file for saved in self.record.stages.values()}
+        for path in _listed(self.path / STAGES_FOLDER):
+            if path.name.startswith(TEMPORARY) or (_STAGE_FILE.fullmatch(path.name) and path.name not in named):
+                _remove(path)
+
+
+@contextmanager
+def lock_folder(out: Path, jigsawnet: str) -> Iterator[RunFolder]:
+    """Hold a run folder, new or old, for writing; an error before anything is saved leaves no trace of a new one.
+
+    Raises:
+        OutputError: it cannot be written, somebody else writes into it, or it holds a result that no run made.
+    """
+    created = [folder for folder in (out, *out.parents) if not _exists(folder)]
+    try:
+        if _exists(out) and not out.is_dir():
+            raise OutputError(f"{out} is a file; give a folder for the result.")
+        make_folder(out)
+        with hold_lock(out / LOCK_FILE):
+            yield RunFolder(out, _open_record(out, jigsawnet))
+    finally:
+        remove_empty([out / STAGES_FOLDER, *created])
+
+
+def read_folder(out: Path) -> RunFolder:
+    """Open a run folder for reading.
+
+    Raises:
+        InputError, FormatError: there is no run, or its ``run.json`` cannot be read.
+    """
+    return RunFolder(out, read_record(out / RUN_FILE))
+
+
+def read_record(path: Path) -> RunRecord:
+    """Read ``run.json``."""
+    data = {key: value for key, value in load_object(path, FORMAT, VERSION).items() if key not in ("format", "version")}
+    stages, request = data.pop("stages", None), data.pop("request", None)
+    if not isinstance(stages, dict) or not isinstance(request, dict):
+        raise FormatError(f'{path}: the fields "stages" and "request" must be objects.')
+    saved = {str(name): _stage(entry, f"{path}: stages.{name}") for name, entry in stages.items()}
+    head = fill(_Head, data, str(path))
+    return RunRecord(head.jigsawnet, request, saved, head.results, head.result_files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    jigsawnet: str
+    results: str
+    result_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    key: str
+    source: str
+    file: str
+    sha256: str
+
+
+def _stage(entry: Any, where: str) -> SavedStage:
+    if not isinstance(entry, dict) or not isinstance(entry.get("reports"), list):
+        raise FormatError(f"{where} must be an object.")
+    plain = fill(_Entry, {key: value for key, value in entry.items() if key != "reports"}, where)
+    if not _STAGE_FILE.fullmatch(plain.file):
+        raise FormatError(f"{where}.file is not the name of a saved stage.")
+    return SavedStage(**asdict(plain), reports=tuple(_report(report, where) for report in entry["reports"]))
+
+
+def _report(report: Any, where: str) -> StageReport:
+    try:
+        name, seconds, counts = str(report["name"]), float(report["seconds"]), dict(report["counts"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{where}.reports is not a list of stages with seconds and counts.") from error
+    if not all(isinstance(value, int | float) for value in counts.values()):
+        raise FormatError(f"{where}.reports has counts that are no numbers.")
+    return StageReport(name, seconds, counts)
+
+
+def _open_record(out: Path, jigsawnet: str) -> RunRecord:
+    """The record of an old run, or a new one; what a killed run left unfinished is removed."""
+    path = out / RUN_FILE
+    if not _exists(path):
+        if _exists(out / RESULT_FILE):
+            raise OutputError(f"{out} already holds a result that no run made; give another folder or remove it.")
+        return RunRecord(jigsawnet, {})
+    try:
+        record = read_record(path)
+    except FormatError as error:
+        raise OutputError(f"{path} is damaged or of another version of jigsawnet; remove it or give another folder.") from error
+    for leftover in _listed(out):
+        if leftover.name.startswith(TEMPORARY):
+            _remove(leftover)
+    return record
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise OutputError(f"The folder {path} cannot be written: {reason}; give another one.") from error
+    return True
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()

@@ -1,0 +1,48 @@
+"""All files that a person or another program looks at, out of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
+from jigsawnet.io.assembly_json import write_assembly
+from jigsawnet.io.authors import write_alignments, write_edges, write_poses
+from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
+from jigsawnet.io.images import write_png
+from jigsawnet.io.report_json import write_report
+from jigsawnet.match.stitch import stitch_lines
+from jigsawnet.render.back import render_back
+from jigsawnet.render.image import render_assembly
+from jigsawnet.render.svg import assembly_svg
+
+if TYPE_CHECKING:
+    from jigsawnet.runs.run import Run
+
+
+def write_results(run: Run) -> tuple[str, ...]:
+    """Write the result files into the run's folder, in place of old ones, all or none; gives their names.
+
+    Raises:
+        OutputError: the disk is full or the folder cannot be written; the old files are as they were.
+    """
+    with staged_folder(run.folder, replace=True) as stage:
+        _write_files(run, stage)
+        return tuple(sorted(path.relative_to(stage).as_posix() for path in stage.rglob("*") if path.is_file()))
+
+
+def _write_files(run: Run, folder: Path) -> None:
+    puzzle, assembly = run.puzzle, run.assembly
+    write_assembly(folder / RESULT_FILE, assembly, puzzle.names())
+    write_png(folder / "assembly.png", render_assembly(puzzle, assembly))
+    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly))
+    if run.backs:
+        write_png(folder / "assembly-back.png", render_back(puzzle, run.backs, assembly))
+    write_report(folder / "report.json", run.report)
+    write_candidates(folder / CANDIDATES_FILE, run.alignments, puzzle.names())
+    if run.request.authors_text:
+        lines = stitch_lines(run.bank, run.alignments)
+        write_alignments(folder / "alignments.txt", run.alignments, len(puzzle), lines)
+        write_edges(folder / "selected_transformation.txt", assembly.edges)
+        for k in range(len(assembly.components)):
+            write_poses(folder / f"pose_result_{k}.txt", assembly, k)
