@@ -11,7 +11,7 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.geometry import SE2
 from jigsawnet.match.dense import DenseConfig, propose_dense
-from jigsawnet.match.gap import estimate_gap, gap_step, lay_apart
+from jigsawnet.match.gap import estimate_gap, gap_error, gap_step, lay_apart
 from jigsawnet.match.verify import FEATURES, VerifyConfig
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.shred import ShredConfig, shred_images
@@ -123,3 +123,26 @@ def test_straight_cuts_tell_nothing_about_the_gap() -> None:
     assert len(joins) >= 20
     i, j, pose = as_rows(joins)
     assert gap_step(straight[1], i, j, pose, 0.0, 2.5, min_telling=1.0) == 0.0
+
+
+@pytest.mark.parametrize(("spread_px", "gap_px"), [(0.5, 5.0), (20.0, 0.0)])
+def test_a_gap_is_believed_when_the_seams_agree_on_it(
+    clean: Cut, monkeypatch: pytest.MonkeyPatch, spread_px: float, gap_px: float
+) -> None:
+    """Along 12 strips with little wiggle each seam says something else; believed, these lie up to 16 px apart."""
+    _, bank, _, _ = clean
+    i, j, pose = as_rows(right_joins(clean, gap_px=2.5))
+    said = 5.0 + spread_px * np.resize([1.0, -1.0], len(i) // 2 * 2)
+
+    def votes(_bank: ShapeBank, _i: object, _j: object, _pose: object, gap: float, _reach: float) -> tuple[np.ndarray, ...]:
+        return said - gap, np.ones(len(said)), np.full(len(said), 10.0)
+
+    monkeypatch.setattr("jigsawnet.match.gap._votes_of", votes)
+    assert estimate_gap(bank, i, j, pose, np.ones(len(i)), VerifyConfig()) == pytest.approx(gap_px, abs=0.1)
+
+
+def test_the_error_of_the_gap_is_small_where_seams_agree(eroded: Cut) -> None:
+    _, bank, _, _ = eroded
+    i, j, pose = as_rows(right_joins(eroded, gap_px=6.5))
+    assert gap_error(bank, i, j, pose, 4.0, 2.5) < 0.5
+    assert gap_error(bank, i[:0], j[:0], pose[:0], 4.0, 2.5) == float("inf")
