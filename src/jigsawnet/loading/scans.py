@@ -13,6 +13,7 @@ from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.backs import lay_back, pair_backs
 from jigsawnet.fragments.check import Finding, check_scan
 from jigsawnet.fragments.draw import draw_findings
+from jigsawnet.fragments.rim import clean_rim
 from jigsawnet.fragments.scale import common_scale, rescale
 from jigsawnet.fragments.scan import ScanConfig, ScanPiece, ScanResult, find_pieces
 from jigsawnet.io.scans import piece_stems, read_dpi, read_scan
@@ -152,7 +153,7 @@ def _check(result: ScanResult) -> list[Finding]:
 
 
 def _to_fragment(number: int, stem: str, piece: ScanPiece, factor: float) -> Fragment:
-    image, mask = rescale(piece.image, piece.mask, factor)
+    image, mask = rescale(clean_rim(piece.image, piece.mask), piece.mask, factor)
     return Fragment(number, f"{stem}-{number + 1:03d}.png", np.where(mask[..., None], image, np.uint8(0)), mask.copy())
 
 
