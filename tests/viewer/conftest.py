@@ -35,7 +35,14 @@ class MemoryRun:
     graph: MatchGraph
     assembly: Assembly
 
-    def solve_on(self, constraints: Constraints, *, progress: Progress = no_progress, stop: Stop | None = None) -> MemoryRun:
+    def solve_on(
+        self,
+        constraints: Constraints,
+        *,
+        progress: Progress = no_progress,
+        stop: Stop | None = None,
+        on_snapshot: object = None,
+    ) -> MemoryRun:
         assembly = assemble(
             self.puzzle, self.bank, self.graph, SolveConfig(), constraints=constraints, stop=stop, progress=progress
         )

@@ -15,6 +15,7 @@ from jigsawnet.version import __version__
 EXAMPLES = """
   jigsawnet solve pieces/ -o result/           pieces in, picture out
   jigsawnet solve scan1.png -o result/         the same from a scan that shows many pieces
+  jigsawnet view result/                       see it in the browser, correct it, solve on
   jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/       how much of the result is right"""
 EXIT_CODES = "Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence."

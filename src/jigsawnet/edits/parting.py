@@ -67,14 +67,14 @@ def beside(pieces: Pieces, poses: Mapping[int, SE2], moving: Collection[int]) ->
     if not fixed or not loose:
         return {idx: poses[idx] for idx in loose}
     gap = GAP * float(np.median([max(size) for size in pieces.sizes]))
-    still, boxes = _boxes(pieces, poses, fixed, gap), _boxes(pieces, poses, loose, 0.0)
-    shifts = [(_free_shift(still, boxes, direction), k) for k, direction in enumerate(_DIRECTIONS)]
+    still, moved = boxes(pieces, poses, fixed, gap), boxes(pieces, poses, loose, 0.0)
+    shifts = [(_free_shift(still, moved, direction), k) for k, direction in enumerate(_DIRECTIONS)]
     length, k = min(shifts)
     dx, dy = (length * part for part in _DIRECTIONS[k])
     return {idx: SE2(poses[idx].theta, poses[idx].x + dx, poses[idx].y + dy) for idx in loose}
 
 
-def _boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
+def boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
     """``(K, 2, 2)``: for x and y the ends of the upright box around each piece's picture."""
     rows = []
     for idx in chosen:
@@ -84,13 +84,13 @@ def _boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], ma
     return np.array(rows)
 
 
-def _free_shift(still: FloatArray, boxes: FloatArray, direction: tuple[float, float]) -> float:
+def _free_shift(still: FloatArray, moved: FloatArray, direction: tuple[float, float]) -> float:
     """The smallest shift along a direction after which no box meets one that lies still."""
-    enter = np.full((len(still), len(boxes)), -np.inf)
+    enter = np.full((len(still), len(moved)), -np.inf)
     leave = np.full_like(enter, np.inf)
     for axis in (0, 1):
-        low = still[:, None, axis, 0] - boxes[None, :, axis, 1]
-        high = still[:, None, axis, 1] - boxes[None, :, axis, 0]
+        low = still[:, None, axis, 0] - moved[None, :, axis, 1]
+        high = still[:, None, axis, 1] - moved[None, :, axis, 0]
         speed = direction[axis]
         if abs(speed) < 1e-9:
             apart = (low >= 0) | (high <= 0)

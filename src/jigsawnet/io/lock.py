@@ -14,6 +14,8 @@ from typing import Any
 
 from jigsawnet.errors import OutputError
 
+SOLVING = "Another solve is writing into {folder}{holder}; wait for it, stop it, or give another folder."
+
 _FAR = 2**30
 """The byte that is locked on Windows, where a locked byte cannot be read: far behind the text."""
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
@@ -33,13 +35,13 @@ else:
 
 
 @contextmanager
-def hold_lock(path: Path) -> Iterator[None]:
-    """Hold the file ``path`` while the block runs.
+def hold_lock(path: Path, taken: str = SOLVING) -> Iterator[None]:
+    """Hold the file ``path`` while the block runs; ``taken`` says it is held, with ``{folder}`` and ``{holder}`` filled in.
 
     Raises:
         OutputError: another process holds it; the sentence says which and since when.
     """
-    descriptor = _open(path)
+    descriptor = _open(path, taken)
     try:
         text = json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")})
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -56,7 +58,7 @@ def hold_lock(path: Path) -> Iterator[None]:
                 path.unlink()
 
 
-def _open(path: Path) -> int:
+def _open(path: Path, taken: str) -> int:
     """Open and lock; a file that was removed between the two is opened anew."""
     while True:
         try:
@@ -69,9 +71,7 @@ def _open(path: Path) -> int:
             if error.errno not in _NO_LOCKS:  # where the file system has no locks, go on without
                 holder = _holder(descriptor)
                 os.close(descriptor)
-                raise OutputError(
-                    f"Another solve is writing into {path.parent}{holder}; wait for it, stop it, or give another folder."
-                ) from error
+                raise OutputError(taken.format(folder=path.parent, holder=holder)) from error
         if _is_still(path, descriptor):
             return descriptor
         os.close(descriptor)

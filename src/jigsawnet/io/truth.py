@@ -15,9 +15,13 @@ AUTHORS_TRUTH_FILE = "groundTruth.txt"
 
 
 def read_truth(folder: Path, puzzle: Puzzle) -> Assembly:
-    """The truth that lies beside the pieces, in our format or the authors'; pieces that could not be loaded are left out."""
-    path = folder / TRUTH_FILE
-    if path.is_file():
+    """The truth that lies beside the pieces, in our format or the authors'; pieces that could not be loaded are left out.
+
+    ``folder`` may also be the file of the truth itself.
+    """
+    given = folder.is_file()
+    folder, path = (folder.parent, folder) if given else (folder, folder / TRUTH_FILE)
+    if (given and path.name != AUTHORS_TRUTH_FILE) or (path.is_file() and not given):
         truth, names = read_assembly(path)
     elif (path := folder / AUTHORS_TRUTH_FILE).is_file():
         names = tuple(picture.name for picture in list_pictures(folder))

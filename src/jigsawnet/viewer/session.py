@@ -8,14 +8,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, apply_edits, arrange, constraints_of
+from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, arrange, constraints_of
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, load_edits, save_edits
+from jigsawnet.io.edits_json import EDITS_FILE, load_edits, pose_row, save_edits
 from jigsawnet.raster import ShapeBank
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle
@@ -23,7 +23,7 @@ from jigsawnet.viewer.candidates import Candidates
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
 from jigsawnet.viewer.seams import SeamBook
-from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of
+from jigsawnet.viewer.table import OnSnapshot, lay_back, lay_on_table, pieces_of, spread
 
 _TELL_SECONDS = 0.1
 _TOUCHING_SHARE = 0.06
@@ -56,7 +56,7 @@ class Workable(Protocol):
     def bank(self) -> ShapeBank:
         """The contours."""
 
-    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop) -> Workable:
+    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, on_snapshot: OnSnapshot | None) -> Workable:
         """Compose again."""
 
 
@@ -67,32 +67,34 @@ class StaleError(JigsawNetError):
 class Session:
     """The state of the workbench."""
 
-    def __init__(self, run: Workable, truth: Assembly | None = None) -> None:
-        self.run, self.truth = run, truth
-        self.puzzle, self.bank = run.puzzle, run.bank
-        self.pieces = pieces_of(run.puzzle)
+    def __init__(self, run: Workable, truth: Assembly | None = None, watched: Stop | None = None) -> None:
+        """``watched`` ends a solve that goes on elsewhere and whose result `adopt` will bring; None: the run is there."""
+        self.truth = truth
         self.hub = EventHub()
         self.pictures = PiecePictures(run.puzzle)
-        self.seams = SeamBook(run.bank, run.graph)
-        self.candidates = Candidates(run.graph, run.bank, self.pieces)
         self.lock = threading.RLock()
         self.revision = 0
-        self.edits = self._open_edits()
+        self._stop = watched
+        self._thread: threading.Thread | None = None
+        self._open(run)
+
+    def _open(self, run: Workable) -> None:
+        self.run, self.puzzle, self.bank = run, run.puzzle, run.bank
+        self.pieces = pieces_of(run.puzzle)
+        self.seams = SeamBook(run.bank, run.graph)
+        self.candidates = Candidates(run.graph, run.bank, self.pieces)
+        self.edits = Edits(run.assembly) if self.busy else open_edits(run)
         self._kept: dict[int, Arrangement] = {}
         self.arrangement = self._arrangement_of(self.edits)
-        self._stop: Stop | None = None
-        self._thread: threading.Thread | None = None
 
-    def _open_edits(self) -> Edits:
-        if (self.run.folder / EDITS_FILE).is_file():
-            edits = load_edits(self.run.folder, self.pieces.names)
-        else:
-            edits = Edits(lay_on_table(self.puzzle, self.run.assembly))
-            try:
-                save_edits(self.run.folder, edits, self.pieces.names)
-            except OutputError:
-                log.warning("%s cannot be written, so nothing can be changed.", self.run.folder)
-        return edits
+    def adopt(self, run: Workable) -> None:
+        """The solve that was watched is done."""
+        with self.lock:
+            self._stop = None
+            self._open(run)
+            self.revision += 1
+            placed, components = len(self.arrangement.poses), len(self.arrangement.groups)
+        self.hub.publish({"type": "solved", "revision": self.revision, "placed": placed, "components": components})
 
     @property
     def busy(self) -> bool:
@@ -208,7 +210,7 @@ class Session:
         """In a thread of its own: solve on, take the result over, tell everybody."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
         try:
-            run = self.run.solve_on(constraints_of(before), progress=self._teller(), stop=stop)
+            run = self.run.solve_on(constraints_of(before), progress=self.teller(), stop=stop, on_snapshot=self.show)
             done = self._take_over(run, before, stopped=stop.is_requested)
         except JigsawNetError as error:
             done = {"type": "error", "text": str(error)}
@@ -233,7 +235,7 @@ class Session:
                 "components": len(self.arrangement.groups), "stopped": stopped,
             }  # fmt: skip
 
-    def _teller(self) -> Progress:
+    def teller(self) -> Progress:
         """Progress for the windows, some times a second."""
         last: dict[str, float] = {}
 
@@ -246,12 +248,21 @@ class Session:
 
         return tell
 
-    def show(self, poses: Mapping[int, SE2]) -> None:
+    def show(self, groups: Sequence[Mapping[int, SE2]]) -> None:
         """Tell the windows how far the pieces have come together."""
-        rows = {str(idx): [pose.theta, pose.x, pose.y] for idx, pose in poses.items()}
+        poses = spread(self.pieces, self.arrangement, groups)
+        rows = {str(idx): pose_row(pose) for idx, pose in poses.items()}
         self.hub.publish({"type": "snapshot", "poses": rows})
 
 
-def replay(puzzle: Puzzle, edits: Edits) -> Arrangement:
-    """Where a list of edits leads."""
-    return apply_edits(pieces_of(puzzle), edits)
+def open_edits(run: Workable) -> Edits:
+    """The edits of a run folder; a run without any gets an empty list, so that its start is on record."""
+    names = run.puzzle.names()
+    if (run.folder / EDITS_FILE).is_file():
+        return load_edits(run.folder, names)
+    edits = Edits(lay_on_table(run.puzzle, run.assembly))
+    try:
+        save_edits(run.folder, edits, names)
+    except OutputError:
+        log.warning("%s cannot be written, so nothing can be changed.", run.folder)
+    return edits

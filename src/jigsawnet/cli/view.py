@@ -1,0 +1,78 @@
+"""``jigsawnet view``."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from jigsawnet.cli.console import Flag, say
+from jigsawnet.errors import ConfigError
+from jigsawnet.io.lock import hold_lock
+from jigsawnet.io.truth import read_truth
+from jigsawnet.runs import open_run
+
+LOCK_FILE = ".workbench.lock"
+TAKEN = "The workbench is open on {folder} already{holder}; use that window, or end it first."
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Open a run in the browser, to see it, correct it and solve on.
+
+    Nothing leaves this machine: the page is served to 127.0.0.1 only, at an address with a secret token. What you do is kept in
+    edits.json in the run's folder. Ctrl-C ends it.
+    """
+
+    run_folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """Folder that `jigsawnet solve` wrote."""
+    port: int = 0
+    """Port to listen on; 0 takes a free one."""
+    no_browser: Flag = False
+    """Only print the address."""
+    truth: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """truth.json, or the folder of pieces that holds it: shows which pieces are in the right place."""
+
+    def run(self) -> int:
+        """Serve until Ctrl-C."""
+        check_web()
+        from jigsawnet.viewer.serve import Workbench  # noqa: PLC0415 - needs the extra web
+        from jigsawnet.viewer.session import Session  # noqa: PLC0415
+
+        run = open_run(self.run_folder)
+        truth = None if self.truth is None else read_truth(self.truth, run.puzzle)
+        with at_workbench(self.run_folder), suppress(KeyboardInterrupt):
+            bench = Workbench(Session(run, truth), self.port)
+            invite(bench.address, self.no_browser)
+            bench.run()
+        return 0
+
+
+def check_web() -> None:
+    """Say kindly what is missing when the extra is not installed."""
+    try:
+        import fastapi  # noqa: F401, PLC0415
+        import uvicorn  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise ConfigError("The workbench needs FastAPI and uvicorn: install them with pip install 'jigsawnet[web]'.") from error
+
+
+@contextmanager
+def at_workbench(folder: Path) -> Iterator[None]:
+    """Hold the workbench of a run; a second one is told who has it."""
+    with hold_lock(folder / LOCK_FILE, TAKEN):
+        yield
+
+
+def invite(address: str, no_browser: bool) -> None:
+    """Tell the address and, unless it is not wanted, open it."""
+    say(f"The workbench is open at {address}")
+    say("Ctrl-C ends it.")
+    if not no_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
