@@ -23,7 +23,7 @@ from jigsawnet.viewer.candidates import Candidates
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
 from jigsawnet.viewer.seams import SeamBook
-from jigsawnet.viewer.table import OnSnapshot, lay_back, lay_on_table, pieces_of, spread
+from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of, spread
 
 _TELL_SECONDS = 0.1
 _TOUCHING_SHARE = 0.06
@@ -56,7 +56,7 @@ class Workable(Protocol):
     def bank(self) -> ShapeBank:
         """The contours."""
 
-    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, on_snapshot: OnSnapshot | None) -> Workable:
+    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop) -> Workable:
         """Compose again."""
 
 
@@ -210,7 +210,7 @@ class Session:
         """In a thread of its own: solve on, take the result over, tell everybody."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
         try:
-            run = self.run.solve_on(constraints_of(before), progress=self.teller(), stop=stop, on_snapshot=self.show)
+            run = self.run.solve_on(constraints_of(before), progress=self.teller(), stop=stop)
             done = self._take_over(run, before, stopped=stop.is_requested)
         except JigsawNetError as error:
             done = {"type": "error", "text": str(error)}
