@@ -7,6 +7,7 @@ import inspect
 import io
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -23,13 +24,17 @@ from PIL import Image
 from jigsawnet.cli import console, main_code
 from jigsawnet.cli.commands import COMMANDS
 from jigsawnet.io.authors import read_edges, read_poses
-from jigsawnet.io.images import write_png
+from jigsawnet.io.images import read_image, write_png
+from jigsawnet.io.scans import read_dpi
 from jigsawnet.runs import results
 from jigsawnet.score import weights
 from jigsawnet.types import Progress, UInt8Array, no_progress
 from jigsawnet.version import __version__
 
-RESULT_FILES = {"assembly.json", "assembly.png", "assembly.svg", "report.json", "alignments.json", "run.json", "stages"}
+RESULT_FILES = {
+    "assembly.json", "assembly.png", "assembly.svg", "poses.csv", "report.html", "report.json", "alignments.json",
+    "run.json", "stages",
+}  # fmt: skip
 Capture = pytest.CaptureFixture[str]
 
 
@@ -109,6 +114,34 @@ def test_solve_writes_the_result_and_says_where(shredded: Path, tmp_path: Path, 
     assert said.out.startswith("4 of 4 pieces placed in one picture, ")
     assert {path.name for path in out.iterdir()} == RESULT_FILES
     assert str(out / "assembly.png") in said.out
+
+
+def test_the_resolution_of_the_pieces_is_kept_in_every_picture(pieces: Path, tmp_path: Path) -> None:
+    for path in pieces.glob("*.png"):
+        write_png(path, read_image(path), 300.0)
+    out = tmp_path / "out"
+    assert main_code(["solve", str(pieces), "-o", str(out), "--tiff"]) == 0
+    assert {path.name for path in out.iterdir()} == RESULT_FILES | {"assembly.tif"}
+    assert [read_dpi(out / name) for name in ("assembly.png", "assembly.tif")] == [300.0, 300.0]
+    assert (read_image(out / "assembly.tif") == read_image(out / "assembly.png")).all()
+    width = read_image(out / "assembly.png").shape[1]
+    found = re.search(r'width="([\d.]+)mm"', (out / "assembly.svg").read_text(encoding="utf-8"))
+    assert found is not None
+    assert float(found[1]) == pytest.approx(width / 300 * 25.4, abs=0.01)
+    assert "300 dpi" in (out / "report.html").read_text(encoding="utf-8")
+    odd = next(pieces.glob("*.png"))
+    write_png(odd, read_image(odd), 200.0)
+    assert main_code(["solve", str(pieces), "-o", str(out), "--tiff"]) == 0
+    assert read_dpi(out / "assembly.png") is None, "pieces that do not agree have no common resolution"
+
+
+def test_the_report_is_about_this_run(solved: Path) -> None:
+    page = (solved / "report.html").read_text(encoding="utf-8")
+    assert "All 4 pieces are placed in one picture." in page
+    rows = (solved / "poses.csv").read_text(encoding="utf-8").splitlines()
+    for fragment in json.loads((solved / "assembly.json").read_text())["fragments"]:
+        assert fragment["name"] in page
+        assert any(row.startswith(f"{fragment['name']},0,") for row in rows)
 
 
 def test_authors_text_can_be_read_back(solved: Path) -> None:

@@ -58,7 +58,8 @@ def test_in_the_authors_layout_only_fragments_count(tmp_path: Path, marker: str)
 
 
 def test_without_the_authors_files_all_pictures_count(tmp_path: Path) -> None:
-    make_files(tmp_path, "fragment_0001.png", "corner.png", "reassembled_result_0.png")
+    results = ("reassembled_result_0.png", "assembly.png", "assembly.tif", "assembly-back.png")
+    make_files(tmp_path, "fragment_0001.png", "corner.png", *results)
     assert listed(tmp_path) == ["corner.png", "fragment_0001.png"]
 
 

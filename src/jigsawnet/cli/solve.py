@@ -29,14 +29,17 @@ class Solve:
     """Folder with one picture per piece, with a transparent background or on one plain colour; or scans or photos that show
     many pieces lying apart on one plain background, as files or as a folder."""
     out: Out
-    """Folder for the result: the picture (assembly.png), the pieces to move by hand (assembly.svg), their places
-    (assembly.json), all joins considered (alignments.json) and a record of the run (report.json)."""
+    """Folder for the result: the picture (assembly.png), what to make of it (report.html), the pieces to move by hand
+    (assembly.svg), their places (assembly.json and poses.csv), all joins considered (alignments.json) and a record of the run
+    (report.json)."""
     seed: int = 0
     """Number that all randomness comes from; the same seed gives the same result."""
     time_limit: float | None = None
     """Seconds after which composition ends with the best it has; reading and matching are not cut short."""
     alignments: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Take candidate joins from this alignments.txt of the paper's authors instead of looking for them."""
+    tiff: Flag = False
+    """Also write the picture as assembly.tif: without loss, with transparency and resolution."""
     authors_text: Flag = False
     """Also write alignments.txt, pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors
     does."""
@@ -56,7 +59,7 @@ class Solve:
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
-        request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text)
+        request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff)
         with progress_bars() as progress:
             run = solve_run(
                 request,
@@ -88,5 +91,5 @@ def _say_run(run: Run, as_json: bool) -> None:
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
     before = "" if run.done else "; all of it was done already"
     say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s{before}")
-    for name in ("assembly.png", "assembly.svg", "report.json"):
+    for name in ("assembly.png", "assembly.svg", "report.html"):
         say(f"  {run.folder / name}")

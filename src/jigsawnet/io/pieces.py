@@ -18,7 +18,7 @@ KEY_COLOR_FILE = "bg_color.txt"
 
 _AUTHORS_FILES = frozenset({KEY_COLOR_FILE, "groundTruth.txt", "fragmentList.txt", "alignments.txt"})
 _AUTHORS_PIECE = re.compile(r"fragment_.*", re.IGNORECASE)
-_RESULT = re.compile(r"(assembly(_[0-9]+)?|reassembled_result_[0-9]+)\.png", re.IGNORECASE)
+_RESULT = re.compile(r"(assembly(_[0-9]+|-back)?\.(png|tif)|reassembled_result_[0-9]+\.png)", re.IGNORECASE)
 
 
 def list_pictures(folder: Path) -> list[Path]:

@@ -77,9 +77,9 @@ def assembly_key(graph: str, config: SolveConfig, seed: int, constraints: Constr
     return make_key("assembly", graph, options, seed, joins, forbidden, pinned, sorted(constraints.aside))
 
 
-def results_key(assembly: str, names: Sequence[str], request: Request) -> str:
+def results_key(assembly: str, names: Sequence[str], dpi: float | None, request: Request) -> str:
     """What the result files depend on."""
-    return make_key("results", assembly, list(names), request.authors_text)
+    return make_key("results", assembly, list(names), dpi, request.authors_text, request.tiff)
 
 
 def puzzle_key(digests: Sequence[str]) -> str:

@@ -26,6 +26,8 @@ class Request:
     """Candidate joins of another program, instead of looking for them."""
     authors_text: bool = False
     """Also write the text files of the paper's authors."""
+    tiff: bool = False
+    """Also write the picture as TIFF."""
 
 
 def effective_config(request: Request) -> SolveConfig:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import write_alignments, write_edges, write_poses
+from jigsawnet.io.csv_poses import POSES_FILE, write_poses_csv
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
 from jigsawnet.io.images import write_png
 from jigsawnet.io.report_json import write_report
+from jigsawnet.io.tiff import write_tiff
 from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.render.back import render_back
 from jigsawnet.render.image import render_assembly
+from jigsawnet.render.report import ReportInput, report_html
 from jigsawnet.render.svg import assembly_svg
 
 if TYPE_CHECKING:
@@ -34,11 +37,17 @@ def write_results(run: Run) -> tuple[str, ...]:
 def _write_files(run: Run, folder: Path) -> None:
     puzzle, assembly = run.puzzle, run.assembly
     write_assembly(folder / RESULT_FILE, assembly, puzzle.names())
-    write_png(folder / "assembly.png", render_assembly(puzzle, assembly))
-    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly))
+    write_poses_csv(folder / POSES_FILE, assembly, puzzle.names())
+    picture = render_assembly(puzzle, assembly)
+    write_png(folder / "assembly.png", picture, run.dpi)
+    if run.request.tiff:
+        write_tiff(folder / "assembly.tif", picture, run.dpi)
+    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly, dpi=run.dpi))
     if run.backs:
-        write_png(folder / "assembly-back.png", render_back(puzzle, run.backs, assembly))
-    write_report(folder / "report.json", run.report)
+        write_png(folder / "assembly-back.png", render_back(puzzle, run.backs, assembly), run.dpi)
+    report = run.report
+    write_report(folder / "report.json", report)
+    write_text(folder / "report.html", report_html(ReportInput(puzzle, assembly, run.graph, report, picture, run.dpi)))
     write_candidates(folder / CANDIDATES_FILE, run.alignments, puzzle.names())
     if run.request.authors_text:
         lines = stitch_lines(run.bank, run.alignments)

@@ -136,7 +136,7 @@ def assemble_run(folder: RunFolder, run: Run, constraints: Constraints, progress
         folder.drop(f"{DRAFT}graph", f"{DRAFT}assembly")
     else:
         run = _compose(folder, run, key, constraints, progress, stop)
-    _write(folder, run, results_key(key, run.puzzle.names(), run.request))
+    _write(folder, run, results_key(key, run.puzzle.names(), run.dpi, run.request))
     return run
 
 

@@ -17,6 +17,8 @@ from jigsawnet.render.report.page import PAPER
 from jigsawnet.types import Float32Array, FloatArray, Fragment, Puzzle, UInt8Array
 
 _TOUCHING_PX = 3.0
+_CLOSED_PX = 0.75
+"""Half the width, in px of the pieces, of what is closed between them."""
 _MOST_ZOOM = 3.0
 _SHORTEST_PX = 24.0
 """A seam is shown with at least this much around it."""
@@ -123,13 +125,18 @@ def _fitted(laid: Sequence[tuple[Piece, SE2]], size: tuple[int, int]) -> UInt8Ar
 
 
 def _draw(laid: Sequence[tuple[Piece, SE2]], zoom: float, size: tuple[int, int]) -> UInt8Array:
-    """Pieces that touch share the pixels of their border, so that no crack shows where there is none."""
+    """Pieces that touch share the pixels of their border, and what masks of whole pixels leave open there is closed."""
     canvas = np.zeros((size[1], size[0], 4), dtype=np.float32)
     for piece, pose in laid:
         piece.draw(canvas, pose, zoom)
-    alpha = canvas[..., 3:] / 255.0
-    bare = np.maximum(1.0 - alpha, 0.0)
-    return np.asarray(np.rint((canvas[..., :3] + PAPER * bare) / np.maximum(alpha, 1.0)), dtype=np.uint8)
+    reach = 2 * round(_CLOSED_PX * max(zoom, 1.0)) + 1
+    alpha = np.minimum(canvas[..., 3], 255.0)
+    closed = cv2.morphologyEx(alpha, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach)))
+    bare = closed - alpha > 0.5
+    canvas[bare] = cv2.blur(canvas, (reach, reach))[bare]  # colours for what is closed, from around it
+    share = closed / 255.0
+    color = canvas[..., :3] * (closed / np.maximum(canvas[..., 3], 1.0))[..., None] + (PAPER * (1.0 - share))[..., None]
+    return np.asarray(np.clip(np.rint(color), 0, 255), dtype=np.uint8)
 
 
 def _touching(mine: FloatArray, theirs: FloatArray) -> FloatArray:
