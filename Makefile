@@ -32,7 +32,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n 2 -q
+	$(BIN)/pytest -n 2 --dist loadgroup -q
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests

@@ -8,48 +8,55 @@ export class ApiError extends Error {
 }
 
 export class Api {
-  /** Requests on their way; the page is not idle before it is 0. */
+  /** Requests not yet answered and read; the page is not idle before it is 0. */
   pending = 0;
+  /** Name of the pictures of this run, so that the browser may keep them; comes with the state. */
+  images = "";
 
   get(path) {
-    return this.#ask("GET", path);
+    return this.#counted(() => ask(path, {}));
   }
 
   post(path, body = {}) {
-    return this.#ask("POST", path, body);
+    const headers = { "Content-Type": "application/json" };
+    return this.#counted(() => ask(path, { method: "POST", headers, body: JSON.stringify(body) }));
   }
 
   /** The picture of a piece, its longest side at most `size` px (null: full resolution). */
-  async picture(idx, size) {
-    const answer = await this.#fetch(pictureUrl(idx, size), {});
-    if (!answer.ok) throw new ApiError(answer.status, `The picture of piece ${idx} could not be loaded.`);
-    return createImageBitmap(await answer.blob());
+  picture(idx, size) {
+    return this.#counted(async () => {
+      const answer = await reach(this.pictureUrl(idx, size), {});
+      if (!answer.ok) throw new ApiError(answer.status, `The picture of piece ${idx} could not be loaded.`);
+      return createImageBitmap(await answer.blob());
+    });
   }
 
-  async #ask(method, path, body) {
-    const options = { method };
-    if (body !== undefined) {
-      options.headers = { "Content-Type": "application/json" };
-      options.body = JSON.stringify(body);
-    }
-    const answer = await this.#fetch(path, options);
-    const data = await answer.json().catch(() => null);
-    if (!answer.ok) throw new ApiError(answer.status, data?.error ?? `The server answered ${answer.status}.`);
-    return data;
+  pictureUrl(idx, size) {
+    const query = new URLSearchParams({ ...(size && { size }), ...(this.images && { v: this.images }) });
+    return `/api/pieces/${idx}.png?${query}`;
   }
 
-  async #fetch(path, options) {
+  async #counted(work) {
     this.pending++;
     try {
-      return await fetch(path, options);
-    } catch {
-      throw new ApiError(0, "The server does not answer. Is `jigsawnet view` still running?");
+      return await work();
     } finally {
       this.pending--;
     }
   }
 }
 
-export function pictureUrl(idx, size) {
-  return `/api/pieces/${idx}.png${size ? `?size=${size}` : ""}`;
+async function ask(path, options) {
+  const answer = await reach(path, options);
+  const data = await answer.json().catch(() => null);
+  if (!answer.ok) throw new ApiError(answer.status, data?.error ?? `The server answered ${answer.status}.`);
+  return data;
+}
+
+async function reach(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch {
+    throw new ApiError(0, "The server does not answer. Is jigsawnet view still running?");
+  }
 }

@@ -55,10 +55,11 @@ export class Carry {
     this.#carry(turnAbout(angle, this.middle()));
   }
 
-  /** Turn the selection without taking it up by hand; it is put down after a short rest. */
+  /** Turn the selection without taking it up by hand; after a short rest it is put down exactly as it lies. */
   nudge(idx, wholeGroup, angle) {
     const inHand = this.#hand && !this.#resting;
     if (!this.#hand && !this.begin(idx, wholeGroup)) return;
+    if (!inHand) this.setFree(true);
     this.turn(angle);
     if (inHand) return;
     clearTimeout(this.#resting);

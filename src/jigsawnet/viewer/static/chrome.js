@@ -16,6 +16,7 @@ export function wireToolbar(workbench) {
   click("zoom-out", () => camera.zoom(0.8));
   click("zoom-fit", () => workbench.fitAll());
   click("help-button", () => workbench.openHelp());
+  click("help-close", () => byId("help").close());
   byId("color-by").addEventListener("change", (event) => store.setView({ color: event.target.value }));
   for (const [id, name] of [["show-joins", "joins"], ["show-outlines", "outlines"], ["whole-group", "wholeGroup"]]) {
     byId(id).addEventListener("change", (event) => store.setView({ [name]: event.target.checked }));
@@ -33,7 +34,7 @@ export function wireToolbar(workbench) {
 function wireCompare(store) {
   const button = byId("compare");
   const set = (compare) => () => store.view.compare !== compare && store.setView({ compare });
-  for (const name of ["pointerdown"]) button.addEventListener(name, set(true));
+  button.addEventListener("pointerdown", set(true));
   for (const name of ["pointerup", "pointerleave", "pointercancel", "blur"]) button.addEventListener(name, set(false));
   button.addEventListener("keydown", (event) => [" ", "Enter"].includes(event.key) && set(true)());
   button.addEventListener("keyup", (event) => [" ", "Enter"].includes(event.key) && set(false)());

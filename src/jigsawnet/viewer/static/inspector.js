@@ -1,14 +1,13 @@
 /** Details of the selected piece: how sure it is and why, its joins, its other places. */
-import { pictureUrl } from "./api.js";
 import { scaleColor } from "./colors.js";
 import { make, percent, stem } from "./dom.js";
 
 /** All of a piece; `detail` and `places` are the server's answers. */
 export function piecePanel(workbench, piece, detail, places) {
-  const { store, actions } = workbench;
+  const { store, actions, api } = workbench;
   return [
     make("div", { class: "piece-head" },
-      make("img", { src: pictureUrl(piece.idx, 256), alt: `Picture of ${piece.name}` }),
+      make("img", { src: api.pictureUrl(piece.idx, 256), alt: `Picture of ${piece.name}` }),
       make("div", {}, make("h2", {}, piece.name), meter(piece.pose ? piece.confidence : null), make("p", { class: "quiet" }, standing(store, piece)))),
     make("div", { class: "buttons" },
       piece.pose && action("pin", piece.pinned ? "Unpin" : "Pin", "I", () => actions.togglePin(), store.busy),

@@ -26,7 +26,7 @@ const ROWS = [
   ["R", "Reject the join: it is wrong", is("r"), (w) => w.actions.judgeJoin("reject")],
   ["C", "Cut the join here, without calling it wrong", is("c"), (w) => w.actions.judgeJoin("cut")],
   ["Pieces"],
-  ["M, then arrows, Enter", "Take the piece up, move it, put it down", takesOrDrops, takeOrDrop],
+  ["M, then arrows, Enter", "Take the piece up, move it, put it down; Shift+Enter: without snapping", takesOrDrops, takeOrDrop],
   ["[ and ]", "Turn the piece; with Alt by one degree", is("[", "]"), turn],
   ["G", "Move whole groups, or single pieces", is("g"), (w) => w.toggleGroup()],
   ["1, 2, 3", "Lay the piece in its best, second, third place", is("1", "2", "3"), (w, e) => w.actions.placeAt(Number(e.key) - 1)],
@@ -72,8 +72,11 @@ function takesOrDrops(event) {
   return is("m")(event) || (event.key === "Enter" && event.target.matches("canvas, body"));
 }
 
-function takeOrDrop(w) {
-  if (w.carry.holds) return void w.carry.drop();
+function takeOrDrop(w, event) {
+  if (w.carry.holds) {
+    w.carry.setFree(event.shiftKey);
+    return void w.carry.drop();
+  }
   const chosen = w.store.selection;
   if (chosen?.kind !== "piece") return w.say("Select a piece first: click it, or press N or T.");
   if (!w.carry.begin(chosen.idx, w.store.view.wholeGroup, [w.camera.x, w.camera.y])) return;

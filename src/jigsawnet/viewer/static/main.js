@@ -10,6 +10,7 @@ import { byId, percent } from "./dom.js";
 import { listenToServer } from "./events.js";
 import { listenToKeys } from "./keyboard.js";
 import { buildLists } from "./lists.js";
+import { handleAt } from "./picking.js";
 import { Pointer } from "./pointer.js";
 import { ActionQueue } from "./queue.js";
 import { Renderer } from "./renderer.js";
@@ -19,6 +20,7 @@ import { Tray } from "./tray.js";
 const canvas = byId("canvas");
 const store = new Store();
 const api = new Api();
+store.on("state", () => (api.images = store.state.images ?? "")); // before anybody who shows pictures
 const queue = new ActionQueue(explain);
 const actions = new Actions(store, api, queue, say);
 const carry = new Carry(store, api, actions);
@@ -54,6 +56,9 @@ const workbench = {
   isIdle() {
     return store.state !== null && queue.empty && !carry.resting && api.pending === 0 && bitmaps.pending === 0 && renderer.idle;
   },
+
+  /** Where the turning handle is on the canvas. */
+  handle: () => handleAt(store, camera),
 
   placed: () => store.pieces.filter((piece) => store.poseOf(piece.idx)).map((piece) => piece.idx),
 
@@ -108,7 +113,7 @@ const workbench = {
 window.workbench = workbench;
 
 const pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("tip") });
-new Tray(byId("tray"), byId("tray-title"), { store, actions, pointer });
+new Tray(byId("tray"), byId("tray-title"), { store, actions, api, pointer });
 const details = new Details(byId("page-details"), workbench);
 const lists = buildLists({
   pieces: byId("page-pieces"), joins: byId("page-joins"), groups: byId("page-groups"), history: byId("page-history"),
@@ -134,6 +139,7 @@ store.on("draft", () => {
 store.on("state view truth snapshot", () => renderer.invalidate());
 store.on("state", () => banner(null));
 store.on("snapshot", follow);
+new ResizeObserver(follow).observe(canvas);
 store.on("selection hover ghost", () => renderer.ask());
 store.on("selection", () => {
   const { selection } = store;

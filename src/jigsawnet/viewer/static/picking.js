@@ -34,12 +34,17 @@ function pickJoin(store, camera, at) {
   return best;
 }
 
-/** Is the point on the handle that turns the selection? */
-export function isOnHandle(store, camera, [x, y]) {
+/** Where the handle is that turns the selection, on the screen, or null. */
+export function handleAt(store, camera) {
   const disc = turningDisc(store);
-  if (!disc) return false;
-  const [cx, cy] = camera.toScreen(disc.center);
-  return Math.hypot(x - cx, y - (cy - disc.radius * camera.scale - HANDLE_PX)) <= HANDLE_RADIUS_PX + 5;
+  if (!disc) return null;
+  const [x, y] = camera.toScreen(disc.center);
+  return [x, y - disc.radius * camera.scale - HANDLE_PX];
+}
+
+export function isOnHandle(store, camera, [x, y]) {
+  const handle = handleAt(store, camera);
+  return handle !== null && Math.hypot(x - handle[0], y - handle[1]) <= HANDLE_RADIUS_PX + 5;
 }
 
 /** Even-odd rule. */

@@ -1,5 +1,4 @@
 /** Pieces without a place, and pieces set aside: buttons with pictures, to click or to drag onto the ground. */
-import { pictureUrl } from "./api.js";
 import { make, plural, refill, stem } from "./dom.js";
 
 const PAGE = 60;
@@ -8,8 +7,8 @@ const DRAG_PX = 5;
 export class Tray {
   #shown = PAGE;
 
-  constructor(parent, title, { store, actions, pointer }) {
-    Object.assign(this, { parent, title, store, actions, pointer });
+  constructor(parent, title, { store, actions, api, pointer }) {
+    Object.assign(this, { parent, title, store, actions, api, pointer });
     store.on("state selection", () => this.draw());
   }
 
@@ -42,7 +41,7 @@ export class Tray {
       onclick: () => this.actions.select({ kind: "piece", idx: piece.idx }),
       onpointerdown: (event) => this.#watch(event, piece.idx),
     },
-    make("img", { src: pictureUrl(piece.idx, 128), alt: "", loading: "lazy", draggable: "false" }),
+    make("img", { src: this.api.pictureUrl(piece.idx, 128), alt: "", loading: "lazy", draggable: "false" }),
     make("bdi", {}, stem(piece.name)));
     return button;
   }
