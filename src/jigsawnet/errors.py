@@ -6,6 +6,7 @@
     ├── FormatError   a text or JSON file that does not follow its format
     ├── ConfigError   an option out of range
     ├── EditError     a correction by hand that makes no sense as the pieces lie
+    ├── MemoryLimitError  more memory than is allowed
     ├── ModelError    weights that are missing, damaged or of another version
     └── WorkersError  a cluster that cannot be reached or used
 
@@ -38,6 +39,10 @@ class ConfigError(JigsawNetError):
 
 class EditError(JigsawNetError):
     """A correction by hand makes no sense as the pieces lie."""
+
+
+class MemoryLimitError(JigsawNetError):
+    """More memory would be taken than is allowed."""
 
 
 class ModelError(JigsawNetError):

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jigsawnet.compose import compose
+from jigsawnet.compose import ComposeConfig, ComposerName, OnSnapshot, compose
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.config import SolveConfig
 from jigsawnet.contours import trace_again
@@ -53,7 +53,7 @@ def solve_puzzle(
         seed: recorded, and the only source of randomness for stages that use any.
         constraints: what a person has decided.
         candidates: joins to choose from, found by another program; None finds them here. Their fits only rank them.
-        time_limit: seconds after which composition ends with the best it has.
+        time_limit: seconds after which it ends with the best it has.
         stop: ends it early as the time limit does, and takes its place.
         workers: who matches and scores; None are the cores of this machine. The result is the same.
         progress: told how far each stage is.
@@ -61,10 +61,10 @@ def solve_puzzle(
     config = config or SolveConfig()
     clock, stop = StageClock(), stop or Stop.after(time_limit)
     if candidates is None:
-        bank, alignments = find_candidates(puzzle, config, clock, progress, workers)
+        bank, alignments = find_candidates(puzzle, config, clock, progress, workers, stop)
     else:
         bank, alignments, config = trace_bank(puzzle, config, clock), rank_given(candidates), config_for_given(config)
-    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress, workers)
+    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress, workers, stop)
     assembly = assemble(
         puzzle, bank, graph, config, clock,
         judge=judge, seed=seed, constraints=constraints, stop=stop, workers=workers, progress=progress,
@@ -182,13 +182,15 @@ def assemble(
     stop: Stop | None = None,
     progress: Progress = no_progress,
     workers: Workers | None = None,
+    on_snapshot: OnSnapshot | None = None,
 ) -> Assembly:
     """The second half: scored candidates → composition → refinement → second round → confidence.
 
-    ``judge`` scores the joins that come about on the way; None scores them by their fit.
+    ``judge`` scores the joins that come about on the way; None scores them by their fit. ``on_snapshot`` is shown the groups
+    while they grow.
     """
     clock = clock or StageClock()
-    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress, workers)
+    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress, workers, on_snapshot)
     assembly = leave_out_unsure(judge_assembly(laid, graph, constraints), config.min_confidence, constraints.pinned)
     return assembly if constraints.pinned else straighten_components(puzzle, assembly)
 
@@ -205,11 +207,16 @@ def lay_pieces(
     stop: Stop | None = None,
     progress: Progress = no_progress,
     workers: Workers | None = None,
+    on_snapshot: OnSnapshot | None = None,
 ) -> Assembly:
     """As `assemble`, up to the second round: the joins keep their scores, and pieces have no confidence yet."""
     stop = stop or Stop()
     with clock.stage("compose") as counts:
-        assembly = _compose(graph, bank, config, constraints, seed, stop, progress)
+        composer, options = _composer(config)
+        assembly = compose(
+            graph, bank, composer, options, constraints=constraints, seed=seed, stop=stop, progress=progress,
+            on_snapshot=on_snapshot, names=puzzle.names(),
+        )  # fmt: skip
         counts.update(
             joins=len(assembly.edges), components=len(assembly.components),
             placed=len(assembly.poses), unplaced=len(assembly.unplaced),
@@ -220,7 +227,7 @@ def lay_pieces(
     if config.matcher == "dense" and config.second_round.enabled and not stop.is_over():
         with clock.stage("second round") as counts:
             assembly, found = second_round(
-                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge, workers
+                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge, workers, stop
             )
             if found.groups_merged:
                 assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
@@ -228,20 +235,11 @@ def lay_pieces(
     return assembly
 
 
-def _compose(
-    graph: MatchGraph,
-    bank: ShapeBank,
-    config: SolveConfig,
-    constraints: Constraints,
-    seed: int,
-    stop: Stop,
-    progress: Progress,
-) -> Assembly:
+def _composer(config: SolveConfig) -> tuple[ComposerName, ComposeConfig]:
     """The fits of baseline matchers are ranks, not probabilities: with these, compose greedily, down to the last candidate."""
-    options, composer = config.compose, config.composer or "hlm"
     if config.chosen_scorer == "fit" and config.matcher != "dense":
-        options, composer = dataclasses.replace(options, min_score=0.0), config.composer or "best-first"
-    return compose(graph, bank, composer, options, constraints=constraints, seed=seed, stop=stop, progress=progress)
+        return config.composer or "best-first", dataclasses.replace(config.compose, min_score=0.0)
+    return config.composer or "hlm", config.compose
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, progress: Progress = no_progress) -> Assembly:

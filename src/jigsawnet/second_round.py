@@ -27,6 +27,7 @@ from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
 from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out
+from jigsawnet.stopping import Stop
 from jigsawnet.types import (
     Alignment,
     Assembly,
@@ -126,8 +127,13 @@ def second_round(
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     judge: Judge | None = None,
     workers: Workers | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Assembly, SecondRoundStats]:
-    """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply."""
+    """Merge groups whose joint evidence reaches ``min_score``, then name all joins that the poses imply.
+
+    Stopped early, no more groups are merged.
+    """
+    stop = stop or Stop()
     problem = prepare_problem(graph, bank, constraints)
     lay = _Lay(bank, laid_gap(graph.edges), _cut_shape(graph, bank.step_px), judge)
     groups = _groups_of(assembly)
@@ -135,9 +141,11 @@ def second_round(
     candidates = [
         e.alignment for e in problem.edges if e.score >= config.min_candidate and not groups.same(e.alignment.i, e.alignment.j)
     ]
-    _merge(groups, lay, candidates[: config.most_candidates], min_score, constraints)
-    if len(groups) - len(constraints.aside) > 1 and any(len(group) > 1 for group in groups.all()):
-        _merge(groups, lay, _super_alignments(puzzle, groups, constraints.aside, workers), min_score, constraints)
+    _merge(groups, lay, candidates[: config.most_candidates], min_score, constraints, stop)
+    left_over = len(groups) - len(constraints.aside) > 1 and any(len(group) > 1 for group in groups.all())
+    if left_over and not stop.is_over():
+        found = _super_alignments(puzzle, groups, constraints.aside, workers)
+        _merge(groups, lay, found, min_score, constraints, stop)
     result = finish_assembly(problem, groups)
     named = {(e.alignment.i, e.alignment.j) for e in result.edges}
     implied = implied_joins(lay, dict(result.poses), result.components)
@@ -166,11 +174,15 @@ _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
 
 
-def _merge(groups: Groups, lay: _Lay, candidates: Iterable[Alignment], min_score: float, constraints: Constraints) -> None:
+def _merge(
+    groups: Groups, lay: _Lay, candidates: Iterable[Alignment], min_score: float, constraints: Constraints, stop: Stop
+) -> None:
     """Try lays of one group against another, best first; each merge changes what the rest are tried on."""
     for a in candidates:
         if groups.same(a.i, a.j) or constraints.aside & {a.i, a.j}:
             continue
+        if stop.is_over():
+            return
         move = groups.move_between(a)
         if lay.joint_score(groups, a, move, min_score) < min_score or _is_forbidden(groups, a, move, constraints, lay.bank):
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 
@@ -12,8 +11,8 @@ class Stop:
     def __init__(self, deadline: float | None = None) -> None:
         """``deadline`` is a `time.monotonic` value; None: only `request` ends the work."""
         self.deadline = deadline
-        self._requested = threading.Event()
-        self._noticed = threading.Event()
+        self._requested = False
+        self._noticed = False
         self._whole: Stop | None = None
 
     @staticmethod
@@ -23,12 +22,12 @@ class Stop:
 
     def request(self) -> None:
         """Ask the work to end soon."""
-        self._requested.set()
+        self._requested = True
 
     @property
     def is_requested(self) -> bool:
         """True when somebody asked, whatever the time."""
-        return self._requested.is_set() or (self._whole is not None and self._whole.is_requested)
+        return self._requested or (self._whole is not None and self._whole.is_requested)
 
     def is_over(self) -> bool:
         """True when the work is to end; whoever is told so leaves something out, and `has_cut` remembers it."""
@@ -40,7 +39,7 @@ class Stop:
     @property
     def has_cut(self) -> bool:
         """True when some work was told to end, here or in a part of the time: its result is not what it could be."""
-        return self._noticed.is_set()
+        return self._noticed
 
     def part(self, share: float) -> Stop:
         """For a step that may use this share of the time that is left."""
@@ -52,6 +51,6 @@ class Stop:
         return part
 
     def _notice(self) -> None:
-        self._noticed.set()
+        self._noticed = True
         if self._whole is not None:
             self._whole._notice()

@@ -60,7 +60,7 @@ def test_other_settings_do_again_what_depends_on_them(nine: Path, out: Path) -> 
     run = solve_run(Request((nine,), config=strict), out)
     assert (run.done, run.reused) == (("assembly",), ("pieces", "match", "graph"))
     assert open_run(out).assembly.components == ()
-    assert len(list((out / "stages").iterdir())) == 4
+    assert len(list((out / "stages").iterdir())) == 5
     again = solve_run(Request((nine,), config=replace(strict, scorer="fit")), out)
     assert (again.done, again.reused) == (("graph", "assembly"), ("pieces", "match"))
 

@@ -27,4 +27,5 @@ def join_best_first(groups: Groups, bank: ShapeBank, edges: list[Edge], clock: C
             move = groups.move_between(a)
             if not groups_intersect(bank, groups.placed(a.i), groups.placed(a.j, move)):
                 groups.merge(a)
+                clock.show(groups.all_placed)
         clock.progress("compose", done + 1, len(edges))

@@ -1,13 +1,13 @@
 """What a person has decided, applied before any composer runs: starting groups and the candidates that are left.
 
-Contradictions are errors that name the pieces by their index.
+Contradictions are errors that name the pieces, by their index where names are not known.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from jigsawnet.compose.groups import Groups, pose_rows
 from jigsawnet.compose.intersection import groups_intersect
@@ -21,17 +21,22 @@ NEAR_PX = 10.0
 """Two joins of a pair within these limits, at the middle of j, are the same join to a person."""
 
 Pair = tuple[int, int]
+Name = Callable[[int], str]
+"""What to call a piece."""
 
 
-def prepare_problem(graph: MatchGraph, bank: ShapeBank, constraints: Constraints) -> Problem:
-    """Join what is fixed and drop the candidates that are out.
+def prepare_problem(
+    graph: MatchGraph, bank: ShapeBank, constraints: Constraints, names: Sequence[str] | None = None
+) -> Problem:
+    """Join what is fixed and drop the candidates that are out; ``names`` of the pieces are for errors.
 
     Raises:
         InputError: the constraints contradict each other, or name a piece that does not exist.
     """
-    _check_pieces(graph.n_fragments, constraints)
-    groups = _pin(Groups(graph.n_fragments), bank, constraints)
-    _join_fixed(groups, bank, constraints)
+    name: Name = str if names is None else names.__getitem__
+    _check_pieces(graph.n_fragments, constraints, name)
+    groups = _pin(Groups(graph.n_fragments), bank, constraints, name)
+    _join_fixed(groups, bank, constraints, name)
     fixed = {(a.i, a.j): Edge(a, 1.0) for a in constraints.joins}
     edges = [e for e in map(_with_finite_score, graph.edges) if _is_allowed(e.alignment, constraints, fixed, bank)]
     return Problem(
@@ -62,7 +67,7 @@ def is_near(a: Alignment, b: Alignment, bank: ShapeBank, chain: int = 1) -> bool
     return math.degrees(angle) < NEAR_DEG * math.sqrt(chain) and distance < NEAR_PX * math.sqrt(chain)
 
 
-def _check_pieces(n: int, constraints: Constraints) -> None:
+def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
     """Every piece named exists, and no decision about one contradicts another at sight."""
     pairs = [idx for a in (*constraints.joins, *constraints.forbidden) for idx in (a.i, a.j)]
     for idx in (*pairs, *constraints.pinned, *constraints.aside):
@@ -71,40 +76,44 @@ def _check_pieces(n: int, constraints: Constraints) -> None:
     for a in constraints.joins:
         for idx in (a.i, a.j):
             if idx in constraints.aside:
-                raise InputError(f"the join {a.i}-{a.j} is fixed, but piece {idx} is set aside; take one of the two back")
+                raise InputError(
+                    f"the join {_pair(a, name)} is fixed, but piece {name(idx)} is set aside; take one of the two back"
+                )
     for idx in constraints.aside.intersection(constraints.pinned):
-        raise InputError(f"piece {idx} is fixed in place and set aside at once; take one of the two back")
+        raise InputError(f"piece {name(idx)} is fixed in place and set aside at once; take one of the two back")
 
 
-def _pin(groups: Groups, bank: ShapeBank, constraints: Constraints) -> Groups:
+def _pin(groups: Groups, bank: ShapeBank, constraints: Constraints, name: Name) -> Groups:
     """Make one group of the pieces that are fixed in place."""
     rows = pose_rows(sorted(constraints.pinned.items()))
     for k in range(1, len(rows)):
         clash = _first_clash(bank, rows[:k], rows[k : k + 1])
         if clash:
-            raise InputError(f"the pieces {clash[0]} and {clash[1]} are fixed in places where they lie on each other")
+            raise InputError(f"the pieces {_listed(map(name, clash))} are fixed in places where they lie on each other")
     if len(rows):
         groups.adopt(rows)
     return groups
 
 
-def _join_fixed(groups: Groups, bank: ShapeBank, constraints: Constraints) -> None:
+def _join_fixed(groups: Groups, bank: ShapeBank, constraints: Constraints, name: Name) -> None:
     """Join the groups of every fixed join, in order of the pieces."""
     done: list[Alignment] = []
     for a in sorted(constraints.joins, key=lambda a: (a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)):
         if any(is_near(a, other, bank) for other in constraints.forbidden):
-            raise InputError(f"the join {a.i}-{a.j} is fixed and forbidden at once; take one of the two back")
+            raise InputError(f"the join {_pair(a, name)} is fixed and forbidden at once; take one of the two back")
         if groups.same(a.i, a.j):
-            _check_agreement(groups, bank, a, done, set(constraints.pinned))
+            _check_agreement(groups, bank, a, done, set(constraints.pinned), name)
         else:
             clash = _first_clash(bank, groups.placed(a.i), groups.placed(a.j, groups.move_between(a)))
             if clash:
-                raise InputError(f"the fixed join {a.i}-{a.j} puts piece {clash[1]} on piece {clash[0]}")
+                raise InputError(f"the fixed join {_pair(a, name)} puts piece {name(clash[1])} on piece {name(clash[0])}")
             groups.merge(a)
         done.append(a)
 
 
-def _check_agreement(groups: Groups, bank: ShapeBank, a: Alignment, done: Sequence[Alignment], pinned: set[int]) -> None:
+def _check_agreement(
+    groups: Groups, bank: ShapeBank, a: Alignment, done: Sequence[Alignment], pinned: set[int], name: Name
+) -> None:
     """A fixed join inside a group must hold where the pieces already lie."""
     path = _path_between(a.i, a.j, done, pinned)
     implied = Alignment(a.i, a.j, groups.pose(a.i).inverse() @ groups.pose(a.j), a.fit)
@@ -112,8 +121,9 @@ def _check_agreement(groups: Groups, bank: ShapeBank, a: Alignment, done: Sequen
         return
     joins = sorted((*path, (a.i, a.j)))
     held = sorted({idx for pair in joins for idx in pair} & pinned)
-    pins = "" if len(held) < 2 else f" and the places of the pinned pieces {_listed(map(str, held))}"
-    what = f"the joins {_listed(f'{i}-{j}' for i, j in joins)} that were" if path else f"the join {a.i}-{a.j} that was"
+    pins = "" if len(held) < 2 else f" and the places of the pinned pieces {_listed(map(name, held))}"
+    listed = _listed(f"{name(i)}-{name(j)}" for i, j in joins)
+    what = f"the joins {listed} that were" if path else f"the join {listed} that was"
     raise InputError(f"{what} fixed{pins} contradict each other; take one of them back")
 
 
@@ -142,6 +152,10 @@ def _first_clash(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> Pair
         return None
     pairs = ((a, b) for a in fixed for b in moving if groups_intersect(bank, a[None], b[None]))
     return next(((int(a[0]), int(b[0])) for a, b in pairs), None)
+
+
+def _pair(a: Alignment, name: Name) -> str:
+    return f"{name(a.i)}-{name(a.j)}"
 
 
 def _listed(words: Iterable[str]) -> str:

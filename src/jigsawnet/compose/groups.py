@@ -108,6 +108,10 @@ class Groups:
         self._root[pieces] = root
         self._members[root] = pieces
 
+    def all_placed(self) -> list[FloatArray]:
+        """Rows ``(piece, theta, x, y)`` of every group, pieces alone included."""
+        return [self._rows[group] for group in self._members.values()]
+
     def all(self) -> list[list[int]]:
         """Every group, pieces alone included."""
         return [group.tolist() for group in self._members.values()]

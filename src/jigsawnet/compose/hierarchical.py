@@ -84,6 +84,7 @@ class LoopMerger:
                 break
             levels.append(sorted(merged, key=_rank))
             clock.progress("compose", max(len(patch.pieces) for patch in merged), len(self._bank))
+            clock.show(lambda: [levels[-1][0].rows])
         return levels
 
     def _next_level(self, level: list[Patch], clock: Clock) -> list[Patch]:
@@ -113,6 +114,7 @@ class LoopMerger:
                 for level in reversed(levels):
                     patch = self._take_in(patch, level, by_join, clock)
             grown.append(patch)
+            clock.show(lambda: [one.rows for one in grown])
             taken = set(patch.pieces.tolist())
             levels = [[p for p in level if taken.isdisjoint(p.pieces.tolist())] for level in levels]
         return grown

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from jigsawnet.compose.edge_table import EdgeTable, IntArray, carry, chain, invert, wrap
-from jigsawnet.compose.groups import Groups
+from jigsawnet.compose.groups import Groups, row_pose
 from jigsawnet.geometry import SE2
 from jigsawnet.raster import ShapeBank
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Assembly, Edge, Progress, sort_components
+from jigsawnet.types import Assembly, Edge, FloatArray, Progress, sort_components
 
 LOOP_RAD = math.radians(4.0)
 LOOP_PX = 6.0
 """A join whose pieces are placed otherwise is selected too when it agrees with their poses this well."""
+
+
+OnSnapshot = Callable[[Sequence[Mapping[int, SE2]]], None]
+"""Called while composing with the groups of two and more pieces so far, the poses of each in a frame of its own."""
+SNAPSHOT_S = 0.3
+"""Seconds between snapshots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,15 @@ class Clock:
 
     stop: Stop
     progress: Progress
+    on_snapshot: OnSnapshot | None = None
+    shown: list[float] = field(default_factory=lambda: [-math.inf])
+    """When a snapshot was shown last."""
+
+    def show(self, groups: Callable[[], Iterable[FloatArray]]) -> None:
+        """Show rows ``(K, 4)`` of the groups so far to whoever watches, at most some times a second."""
+        if self.on_snapshot is not None and time.monotonic() - self.shown[0] >= SNAPSHOT_S:
+            self.on_snapshot([{int(row[0]): row_pose(row) for row in rows} for rows in groups() if len(rows) > 1])
+            self.shown[0] = time.monotonic()
 
     def is_over(self) -> bool:
         """True when the composer is to end with what it has."""

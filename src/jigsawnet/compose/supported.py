@@ -40,6 +40,7 @@ def join_supported(
         root = groups.roots[piece]
         stale = (groups.roots[table.i] == root) | (groups.roots[table.j] == root)
         clock.progress("compose", n_pieces - len(groups), n_pieces)
+        clock.show(groups.all_placed)
 
 
 def _join_first(

@@ -69,10 +69,17 @@ class RunFolder:
 
     def save(self, name: str, key: str, source: str, arrays: Arrays, reports: tuple[StageReport, ...]) -> None:
         """Write a stage, then name it in ``run.json``; what it replaces is removed last."""
+        self.save_all({name: (key, source, arrays, reports)})
+
+    def save_all(self, stages: Mapping[str, tuple[str, str, Arrays, tuple[StageReport, ...]]]) -> None:
+        """As `save`, for stages that belong together."""
         make_folder(self.path / STAGES_FOLDER)
-        file = f"{name}-{key[:16]}.npz"
-        checksum = write_arrays(self.path / STAGES_FOLDER / file, arrays)
-        self.set(stages={**self.record.stages, name: SavedStage(key, source, file, checksum, reports)})
+        saved = dict(self.record.stages)
+        for name, (key, source, arrays, reports) in stages.items():
+            file = f"{name}-{key[:16]}.npz"
+            checksum = write_arrays(self.path / STAGES_FOLDER / file, arrays)
+            saved[name] = SavedStage(key, source, file, checksum, reports)
+        self.set(stages=saved)
 
     def drop(self, *names: str) -> None:
         """Forget stages."""

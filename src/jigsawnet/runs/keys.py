@@ -62,6 +62,12 @@ def match_key(request: Request, digests: Sequence[str]) -> str:
     return make_key("match", list(digests), asdict(config.contours), config.matcher, config.match.per_piece, asdict(own))
 
 
+def measured_key(request: Request) -> str:
+    """What the measurements between two pieces depend on, beside these."""
+    config = request.config
+    return make_key("measured", asdict(config.contours), config.matcher, asdict(config.match.dense))
+
+
 def graph_key(match: str, config: SolveConfig, weights: str) -> str:
     """What the scores depend on."""
     return make_key("graph", match, config.chosen_scorer, weights)

@@ -10,8 +10,8 @@ from jigsawnet.io.array_store import Arrays
 from jigsawnet.io.run_folder import RunFolder, SavedStage, read_folder
 from jigsawnet.runs.keys import piece_digest, puzzle_key
 from jigsawnet.runs.request import request_from_plain
-from jigsawnet.runs.run import DRAFT, Run, unsolved_run
-from jigsawnet.runs.stages import assembly_from_arrays, pieces_from_arrays, scores_from_arrays
+from jigsawnet.runs.run import Run, unsolved_run
+from jigsawnet.runs.stages import DRAFT, assembly_from_arrays, pieces_from_arrays, scores_from_arrays
 
 
 def open_run(out: Path) -> Run:
@@ -37,14 +37,10 @@ def _with_graph(folder: RunFolder, run: Run, source: str) -> Run:
     for name in (f"{DRAFT}graph", "graph"):
         loaded = _load_from(folder, name, source)
         scored = loaded and scores_from_arrays(loaded[1])
-        if loaded and scored and all(a.j < len(run.puzzle) for a in scored[0]):
-            alignments, scores, notes = scored
-            return run.changed(
-                alignments=alignments,
-                graph=build_graph(len(run.puzzle), alignments, scores.tolist()),
+        if loaded and scored and scored[0].n_fragments <= len(run.puzzle):
+            return run.with_candidates(scored[0], loaded[0].reports).changed(
+                graph=build_graph(len(run.puzzle), scored[0].alignments, scored[1].tolist()),
                 graph_key=loaded[0].key,
-                candidate_stages=loaded[0].reports,
-                notes=notes,
                 graph_cut_short=name.startswith(DRAFT),
             )
     return run.changed(graph_cut_short=True)

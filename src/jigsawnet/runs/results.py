@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
@@ -12,12 +13,14 @@ from jigsawnet.io.csv_poses import POSES_FILE, write_poses_csv
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
 from jigsawnet.io.images import write_png
 from jigsawnet.io.report_json import write_report
+from jigsawnet.io.run_folder import RunFolder
 from jigsawnet.io.tiff import write_tiff
 from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.render.back import render_back
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.report import ReportInput, report_html
 from jigsawnet.render.svg import assembly_svg
+from jigsawnet.runs.request import request_to_plain
 
 if TYPE_CHECKING:
     from jigsawnet.runs.run import Run
@@ -32,6 +35,27 @@ def write_results(run: Run) -> tuple[str, ...]:
     with staged_folder(run.folder, replace=True) as stage:
         _write_files(run, stage)
         return tuple(sorted(path.relative_to(stage).as_posix() for path in stage.rglob("*") if path.is_file()))
+
+
+def replace_results(folder: RunFolder, run: Run, key: str) -> None:
+    """Write the results unless they are there already; while they are replaced, ``run.json`` does not vouch for them."""
+    old = folder.record.result_files
+    if not run.cut_short and folder.record.results == key and all((folder.path / name).is_file() for name in old):
+        return
+    if folder.record.results:
+        folder.set(results="")
+    new = write_results(run)
+    for name in set(old) - set(new):
+        if _is_plain(name):
+            with suppress(OSError):
+                (folder.path / name).unlink()
+    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request))
+
+
+def _is_plain(name: str) -> bool:
+    """True for a path that stays below the folder it is taken from."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and not Path(name).is_absolute()
 
 
 def _write_files(run: Run, folder: Path) -> None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+import numpy as np
 
 from jigsawnet.config import SolveConfig
-from jigsawnet.io.run_folder import RunFolder, lock_folder
+from jigsawnet.io.run_folder import lock_folder
 from jigsawnet.judging import Judge
-from jigsawnet.pipeline import assemble, trace_bank
+from jigsawnet.match import Scales
+from jigsawnet.pipeline import trace_bank
 from jigsawnet.raster import ShapeBank
-from jigsawnet.runs.keys import assembly_key, results_key
-from jigsawnet.runs.request import Request, effective_config, request_to_plain
-from jigsawnet.runs.results import write_results
-from jigsawnet.runs.stages import Pieces, assembly_from_arrays, assembly_to_arrays
+from jigsawnet.runs.assembling import assemble_run
+from jigsawnet.runs.request import Request, effective_config
+from jigsawnet.runs.snapshots import OnPoses
+from jigsawnet.runs.stages import Candidates, Pieces, Steps
 from jigsawnet.stage_clock import StageClock
 from jigsawnet.stopping import Stop
 from jigsawnet.types import (
@@ -35,8 +37,6 @@ from jigsawnet.types import (
 from jigsawnet.version import __version__
 from jigsawnet.workers import Workers
 
-DRAFT = "draft-"
-"""Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
 CUT_SHORT = "It was stopped before it was finished; this is the best so far, and solving again goes on from here."
 NOTHING_DECIDED = Constraints()
 
@@ -71,6 +71,8 @@ class Run:
     """Stages that had been saved before and were taken as they are."""
     pairs_matched: int = 0
     """Pairs of pieces that this call laid against each other."""
+    steps: Steps | None = None
+    """The steps that the contours were traced with; None: their own."""
     workers: Workers | None = None
     """Who matches and scores; None: the cores of this machine."""
 
@@ -88,13 +90,24 @@ class Run:
 
     @cached_property
     def bank(self) -> ShapeBank:
-        """The contours of the pieces; traced when first asked for."""
-        return trace_bank(self.puzzle, self.config, StageClock())
+        """The contours of the pieces; traced when first asked for, as the matcher saw them."""
+        scales = None if self.steps is None else Scales(*self.steps, 0.0, np.zeros(0, np.int64))
+        return trace_bank(self.puzzle, self.config, StageClock(), scales)
 
     @cached_property
     def judge(self) -> Judge:
         """Who scores joins that come about while composing."""
         return Judge(self.puzzle, self.bank, self.config.chosen_scorer, self.alignments, self.workers)
+
+    def with_bank(self, bank: ShapeBank) -> Run:
+        """A copy that need not trace the contours."""
+        other = self.changed()
+        other.__dict__["bank"] = bank
+        return other
+
+    def with_candidates(self, found: Candidates, reports: tuple[StageReport, ...]) -> Run:
+        """A copy with the candidates of the matcher, not yet scored."""
+        return self.changed(alignments=found.alignments, notes=found.notes, steps=found.steps, candidate_stages=reports)
 
     def changed(self, **changes: object) -> Run:
         """A copy with other values of some fields; contours that were traced are kept."""
@@ -105,9 +118,16 @@ class Run:
         return other
 
     def solve_on(
-        self, constraints: Constraints = NOTHING_DECIDED, *, progress: Progress = no_progress, stop: Stop | None = None
+        self,
+        constraints: Constraints = NOTHING_DECIDED,
+        *,
+        progress: Progress = no_progress,
+        stop: Stop | None = None,
+        on_snapshot: OnPoses | None = None,
     ) -> Run:
         """Compose again from the saved candidates with what a person has decided, and write the results.
+
+        ``on_snapshot`` is shown the pieces that are joined so far, some times a second, as poses in one frame.
 
         Raises:
             InputError: the constraints contradict each other; nothing has changed.
@@ -115,7 +135,7 @@ class Run:
         """
         with lock_folder(self.folder, __version__) as folder:
             run = self.changed(done=(), reused=(), pairs_matched=0)
-            return assemble_run(folder, run, constraints, progress, stop or Stop())
+            return assemble_run(folder, run, constraints, progress, stop or Stop(), on_snapshot)
 
 
 def unsolved_run(folder: Path, request: Request, pieces: Pieces) -> Run:
@@ -123,52 +143,3 @@ def unsolved_run(folder: Path, request: Request, pieces: Pieces) -> Run:
     puzzle, n = pieces.puzzle, len(pieces.puzzle)
     nothing = MatchGraph(n, ()), "", Assembly(n, {}, ())
     return Run(folder, request, puzzle, pieces.backs, pieces.dpi, (), *nothing)
-
-
-def assemble_run(folder: RunFolder, run: Run, constraints: Constraints, progress: Progress, stop: Stop) -> Run:
-    """Take the saved assembly, or compose and save it, and write the results; ``folder`` is locked."""
-    key = assembly_key(run.graph_key, run.config, run.request.seed, constraints)
-    saved = None if run.graph_cut_short else folder.load("assembly", key)
-    assembly = saved and assembly_from_arrays(saved[1])
-    if saved and assembly and assembly.n_fragments == len(run.puzzle):
-        reused = (*run.reused, "assembly")
-        run = run.changed(assembly=assembly, assembly_stages=saved[0].reports, cut_short=False, reused=reused)
-        folder.drop(f"{DRAFT}graph", f"{DRAFT}assembly")
-    else:
-        run = _compose(folder, run, key, constraints, progress, stop)
-    _write(folder, run, results_key(key, run.puzzle.names(), run.dpi, run.request))
-    return run
-
-
-def _compose(folder: RunFolder, run: Run, key: str, constraints: Constraints, progress: Progress, stop: Stop) -> Run:
-    clock = StageClock()
-    assembly = assemble(
-        run.puzzle, run.bank, run.graph, run.config, clock,
-        judge=run.judge, seed=run.request.seed, constraints=constraints, stop=stop, progress=progress, workers=run.workers,
-    )  # fmt: skip
-    cut_short, reports = run.graph_cut_short or stop.has_cut, tuple(clock.stages)
-    folder.save(f"{DRAFT}assembly" if cut_short else "assembly", key, run.graph_key, assembly_to_arrays(assembly), reports)
-    if not cut_short:
-        folder.drop(f"{DRAFT}graph", f"{DRAFT}assembly")
-    return run.changed(assembly=assembly, assembly_stages=reports, cut_short=cut_short, done=(*run.done, "assembly"))
-
-
-def _write(folder: RunFolder, run: Run, key: str) -> None:
-    """Write the results unless they are there; while they are replaced, ``run.json`` does not vouch for them."""
-    old = folder.record.result_files
-    if not run.cut_short and folder.record.results == key and all((folder.path / name).is_file() for name in old):
-        return
-    if folder.record.results:
-        folder.set(results="")
-    new = write_results(run)
-    for name in set(old) - set(new):
-        if _is_plain(name):
-            with suppress(OSError):
-                (folder.path / name).unlink()
-    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request))
-
-
-def _is_plain(name: str) -> bool:
-    """True for a path that stays below the folder it is taken from."""
-    path = PurePosixPath(name)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and not Path(name).is_absolute()

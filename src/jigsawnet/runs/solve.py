@@ -14,12 +14,16 @@ from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.run_folder import RunFolder, lock_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.loading import load_input
-from jigsawnet.match import propose_alignments
-from jigsawnet.pipeline import rank_given, without_border
-from jigsawnet.runs.keys import graph_key, match_key, piece_digest, pieces_key, puzzle_key
+from jigsawnet.match import Known
+from jigsawnet.pipeline import find_with_known, rank_given, without_border
+from jigsawnet.runs.assembling import assemble_run
+from jigsawnet.runs.keys import graph_key, match_key, measured_key, piece_digest, pieces_key, puzzle_key
+from jigsawnet.runs.measured import known_from_arrays, measured_to_arrays
+from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, effective_config, request_to_plain
-from jigsawnet.runs.run import DRAFT, NOTHING_DECIDED, Run, assemble_run, unsolved_run
+from jigsawnet.runs.run import NOTHING_DECIDED, Run, unsolved_run
 from jigsawnet.runs.stages import (
+    DRAFT,
     Candidates,
     Pieces,
     candidates_from_arrays,
@@ -32,7 +36,7 @@ from jigsawnet.runs.stages import (
 from jigsawnet.score import scorer_digest
 from jigsawnet.stage_clock import StageClock
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Constraints, Progress, Puzzle, StageReport, no_progress
+from jigsawnet.types import Constraints, FloatArray, Progress, Puzzle, StageReport, no_progress
 from jigsawnet.version import __version__
 from jigsawnet.workers import Workers
 
@@ -45,99 +49,132 @@ def solve_run(
     progress: Progress = no_progress,
     stop: Stop | None = None,
     workers: Workers | None = None,
+    memory_limit: int | None = None,
     on_pieces: Callable[[Puzzle], None] | None = None,
 ) -> Run:
     """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
 
-    Killed at any moment and called again, it gives the result of an undisturbed run. ``on_pieces`` is told what was read before
-    the long work starts.
+    Killed at any moment and called again, it gives the result of an undisturbed run.
+
+    Args:
+        request: what to solve, and how.
+        out: the run folder; made if need be.
+        constraints: what a person has decided.
+        progress: told how far each stage is.
+        stop: ends it early; then the best assembly so far is written, and the next call goes on.
+        workers: who matches and scores; None: the cores of this machine.
+        memory_limit: bytes that the process may hold.
+        on_pieces: told what was read, before the long work starts.
 
     Raises:
-        JigsawNetError: bad input, or the folder cannot be written; what was saved stays.
+        JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
     """
+    guard = MemoryGuard(memory_limit)
     with lock_folder(out, __version__) as folder:
         folder.record = replace(folder.record, request=request_to_plain(request), jigsawnet=__version__)
-        return _Solver(folder, request, progress, stop or Stop(), workers).solve(constraints, on_pieces or (lambda _: None))
+        solver = _Solver(folder, request, guard.watch(progress), stop or Stop(), workers)
+        weights = scorer_digest(effective_config(request).chosen_scorer)  # before the long work: they may be missing
+        pieces = solver.pieces()
+        guard.check_estimate(pieces.puzzle)
+        if on_pieces is not None:
+            on_pieces(pieces.puzzle)
+        run = solver.candidates(pieces, weights)
+        return assemble_run(folder, run, constraints, solver.progress, solver.stop)
 
 
 class _Solver:
-    """The stages of one call."""
+    """The stages of one call, up to the scores."""
 
     def __init__(self, folder: RunFolder, request: Request, progress: Progress, stop: Stop, workers: Workers | None) -> None:
-        self._folder, self._request, self._progress, self._stop, self._workers = folder, request, progress, stop, workers
-        self._done: list[str] = []
-        self._reused: list[str] = []
+        self.folder, self.request, self.progress, self.stop, self.workers = folder, request, progress, stop, workers
+        self.done: list[str] = []
+        self.reused: list[str] = []
 
-    def solve(self, constraints: Constraints, on_pieces: Callable[[Puzzle], None]) -> Run:
-        weights = scorer_digest(effective_config(self._request).chosen_scorer)  # before the long work: they may be missing
-        pieces = self._pieces()
-        on_pieces(pieces.puzzle)
-        digests = tuple(piece_digest(fragment) for fragment in pieces.puzzle.fragments)
-        run = unsolved_run(self._folder.path, self._request, pieces).changed(workers=self._workers)
-        run = self._scores(self._candidates(run, digests), digests, weights)
-        run = run.changed(done=tuple(self._done), reused=tuple(self._reused))
-        return assemble_run(self._folder, run, constraints, self._progress, self._stop)
-
-    def _pieces(self) -> Pieces:
-        key = pieces_key(self._request)
-        saved = self._folder.load("pieces", key)
+    def pieces(self) -> Pieces:
+        """The pieces, read or taken from the folder."""
+        key = pieces_key(self.request)
+        saved = self.folder.load("pieces", key)
         pieces = saved and pieces_from_arrays(saved[1])
         if pieces:
-            self._reused.append("pieces")
+            self.reused.append("pieces")
             return pieces
         with silent_decoders():
-            loaded = load_input(self._request.inputs, self._request.scans, self._progress)
-        write_checks(self._folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
+            loaded = load_input(self.request.inputs, self.request.scans, self.progress)
+        write_checks(self.folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
         pieces = Pieces(loaded.puzzle, loaded.backs, loaded.dpi)
-        self._folder.save("pieces", key, "", pieces_to_arrays(pieces), ())
-        self._done.append("pieces")
+        self.folder.save("pieces", key, "", pieces_to_arrays(pieces), ())
+        self.done.append("pieces")
         return pieces
 
-    def _candidates(self, run: Run, digests: tuple[str, ...]) -> Run:
-        """Candidates, and the key of the stage in place of that of the graph."""
-        key = match_key(self._request, digests)
-        saved = self._folder.load("match", key)
+    def candidates(self, pieces: Pieces, weights: str) -> Run:
+        """A run with scored candidates; ``weights`` name the state of the networks."""
+        digests = tuple(piece_digest(fragment) for fragment in pieces.puzzle.fragments)
+        run = unsolved_run(self.folder.path, self.request, pieces).changed(workers=self.workers)
+        run, found, key = self._match(run, digests)
+        run = self._score(run, found, graph_key(key, run.config, weights), puzzle_key(digests))
+        return run.changed(done=tuple(self.done), reused=tuple(self.reused))
+
+    def _match(self, run: Run, digests: tuple[str, ...]) -> tuple[Run, Candidates, str]:
+        key = match_key(self.request, digests)
+        saved = self.folder.load("match", key)
         found = saved and candidates_from_arrays(saved[1])
-        if saved and found and all(a.j < len(digests) for a in found.alignments):
-            self._reused.append("match")
-            reports = saved[0].reports
-        else:
-            run, found, reports = self._match(run, digests)
-            self._folder.save("match", key, puzzle_key(digests), candidates_to_arrays(found), reports)
-            self._done.append("match")
-        return run.changed(alignments=found.alignments, graph_key=key, candidate_stages=reports, notes=found.notes)
-
-    def _match(self, run: Run, digests: tuple[str, ...]) -> tuple[Run, Candidates, tuple[StageReport, ...]]:
+        if saved and found and found.n_fragments <= len(digests):
+            self.reused.append("match")
+            return run.with_candidates(found, saved[0].reports), found, key
         clock = StageClock()
-        config, given = run.config, self._request.alignments
-        with clock.stage("contours") as counts:
-            bank = run.bank
-            counts.update(pieces=len(digests), samples=len(bank.points))
-        if given is not None:
-            alignments = rank_given(read_alignments(given, len(digests)))
+        if self.request.alignments is None:
+            run, found, kept = self._find(run, digests, clock)
         else:
-            with clock.stage("match") as counts:
-                alignments = propose_alignments(bank, config.matcher, config.match, self._progress, self._workers)
-                counts.update(candidates=len(alignments))
-            run = run.changed(pairs_matched=len(digests) * (len(digests) - 1) // 2)
-        return run, Candidates(alignments, digests, without_border(run.puzzle, bank)), tuple(clock.stages)
+            given = rank_given(read_alignments(self.request.alignments, len(digests)))
+            with clock.stage("contours") as counts:
+                counts.update(pieces=len(digests), samples=len(run.bank.points))
+            found, kept = Candidates(given, without_border(run.puzzle, run.bank), None), None
+        reports = tuple(clock.stages)
+        if not self.stop.has_cut:
+            stages = {"match": (key, puzzle_key(digests), candidates_to_arrays(found), reports)}
+            if kept is not None:
+                stages["measured"] = (key, measured_key(self.request), measured_to_arrays(kept, digests), ())
+            self.folder.save_all(stages)
+        self.done.append("match")
+        return run.with_candidates(found, reports), found, key
 
-    def _scores(self, run: Run, digests: tuple[str, ...], weights: str) -> Run:
-        """Scored candidates; ``run`` has those of the matcher."""
-        key = graph_key(run.graph_key, run.config, weights)
-        saved = self._folder.load("graph", key)
-        found = saved and scores_from_arrays(saved[1])
-        n = len(digests)
-        if saved and found and found[0] == run.alignments:
-            self._reused.append("graph")
-            scores, reports = found[1], saved[0].reports
-        else:
-            clock = StageClock()
-            with clock.stage("score") as counts:
-                scores = np.asarray(run.judge(run.alignments, self._progress), np.float64)
-                counts.update(likely=int((scores >= run.config.compose.min_score).sum()))
-            reports = run.candidate_stages + tuple(clock.stages)
-            arrays = scores_to_arrays(run.alignments, scores, run.notes)
-            self._folder.save(f"{DRAFT}graph" if run.graph_cut_short else "graph", key, puzzle_key(digests), arrays, reports)
-            self._done.append("graph")
-        return run.changed(graph=build_graph(n, run.alignments, scores.tolist()), graph_key=key, candidate_stages=reports)
+    def _find(self, run: Run, digests: tuple[str, ...], clock: StageClock) -> tuple[Run, Candidates, Known | None]:
+        """Look for candidates; pairs that an earlier run into this folder has measured are not looked at again."""
+        known = None
+        measured = self.folder.record.stages.get("measured")
+        if measured is not None and measured.source == measured_key(self.request):
+            saved = self.folder.load("measured")
+            known = saved and known_from_arrays(saved[1], digests)
+        found = find_with_known(run.puzzle, run.config, known, clock, self.progress, self.workers, self.stop)
+        steps = None if found.kept is None else found.kept.scales.steps
+        pairs = int(clock.stages[-1].counts.get("pairs", 0))
+        run = run.changed(pairs_matched=pairs).with_bank(found.bank)
+        return run, Candidates(found.alignments, without_border(run.puzzle, found.bank), steps), found.kept
+
+    def _score(self, run: Run, found: Candidates, key: str, source: str) -> Run:
+        saved = None if self.stop.has_cut else self.folder.load("graph", key)
+        scored = saved and scores_from_arrays(saved[1])
+        if saved and scored and scored[0].alignments == found.alignments:
+            self.reused.append("graph")
+            return _with_scores(run, scored[1], key, saved[0].reports)
+        clock = StageClock()
+        with clock.stage("score") as counts:
+            scores = self._judge(run)
+            counts.update(likely=int((scores >= run.config.compose.min_score).sum()))
+        reports, cut = run.candidate_stages + tuple(clock.stages), self.stop.has_cut
+        self.folder.save(f"{DRAFT}graph" if cut else "graph", key, source, scores_to_arrays(found, scores), reports)
+        self.done.append("graph")
+        return _with_scores(run, scores, key, reports).changed(graph_cut_short=cut)
+
+    def _judge(self, run: Run) -> FloatArray:
+        """Scores ``(C,)``; where there was no time to look at all candidates, they are ranked by what the matcher says."""
+        if not self.stop.is_over():
+            scores = run.judge(run.alignments, self.progress, self.stop)
+            if not self.stop.has_cut:
+                return np.asarray(scores, np.float64)
+        return np.array([a.fit for a in run.alignments], np.float64)
+
+
+def _with_scores(run: Run, scores: FloatArray, key: str, reports: tuple[StageReport, ...]) -> Run:
+    graph = build_graph(len(run.puzzle), run.alignments, scores.tolist())
+    return run.changed(graph=graph, graph_key=key, candidate_stages=reports)

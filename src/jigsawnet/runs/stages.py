@@ -13,6 +13,8 @@ from jigsawnet.geometry import SE2
 from jigsawnet.io.array_store import Arrays, read_text_array, text_array
 from jigsawnet.types import Alignment, Assembly, Edge, FloatArray, Fragment, Puzzle, Seam
 
+DRAFT = "draft-"
+"""Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
 BAD = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 """What arrays that do not fit together raise."""
 
@@ -28,13 +30,22 @@ class Pieces:
     dpi: float | None
 
 
+Steps = tuple[float, float]
+"""The steps that contours were traced and gridded with, in px."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The second stage: candidate joins, what the pieces were known by, and what was said on the way."""
+    """The second stage: candidate joins, what was said on the way, and the steps to trace the same borders again."""
 
     alignments: tuple[Alignment, ...]
-    digests: tuple[str, ...]
     notes: tuple[str, ...]
+    steps: Steps | None
+
+    @property
+    def n_fragments(self) -> int:
+        """The least number of pieces it can belong to."""
+        return max((a.j + 1 for a in self.alignments), default=0)
 
 
 def pieces_to_arrays(pieces: Pieces) -> Arrays:
@@ -91,8 +102,8 @@ def alignments_from_arrays(arrays: Arrays) -> tuple[Alignment, ...]:
 
 
 def candidates_to_arrays(candidates: Candidates) -> Arrays:
-    """Candidates beside the digests of the pieces."""
-    meta = {"digests": candidates.digests, "notes": candidates.notes}
+    """Candidates in the matcher's order."""
+    meta = {"notes": candidates.notes, "steps": candidates.steps}
     return {"meta": text_array(meta), **alignments_to_arrays(candidates.alignments)}
 
 
@@ -100,25 +111,26 @@ def candidates_from_arrays(arrays: Arrays) -> Candidates | None:
     """What `candidates_to_arrays` was given."""
     try:
         meta = read_text_array(arrays["meta"])
-        return Candidates(alignments_from_arrays(arrays), tuple(meta["digests"]), tuple(map(str, meta["notes"])))
+        return Candidates(alignments_from_arrays(arrays), tuple(map(str, meta["notes"])), _steps(meta["steps"]))
     except BAD:
         return None
 
 
-def scores_to_arrays(alignments: Sequence[Alignment], scores: FloatArray, notes: Sequence[str]) -> Arrays:
-    """Candidates in the matcher's order with their scores ``(C,)``."""
-    meta = {"notes": list(notes)}
-    return {"meta": text_array(meta), "score": scores, **alignments_to_arrays(alignments)}
+def _steps(value: Any) -> Steps | None:
+    return None if value is None else (float(value[0]), float(value[1]))
 
 
-def scores_from_arrays(arrays: Arrays) -> tuple[tuple[Alignment, ...], FloatArray, tuple[str, ...]] | None:
+def scores_to_arrays(candidates: Candidates, scores: FloatArray) -> Arrays:
+    """Candidates with their scores ``(C,)``."""
+    return {"score": scores, **candidates_to_arrays(candidates)}
+
+
+def scores_from_arrays(arrays: Arrays) -> tuple[Candidates, FloatArray] | None:
     """What `scores_to_arrays` was given."""
-    try:
-        alignments, scores = alignments_from_arrays(arrays), np.asarray(arrays["score"], np.float64)
-        notes = tuple(map(str, read_text_array(arrays["meta"])["notes"]))
-        return None if scores.shape != (len(alignments),) else (alignments, scores, notes)
-    except BAD:
+    candidates, scores = candidates_from_arrays(arrays), arrays.get("score")
+    if candidates is None or scores is None or scores.shape != (len(candidates.alignments),):
         return None
+    return candidates, np.asarray(scores, np.float64)
 
 
 def assembly_to_arrays(assembly: Assembly) -> Arrays:

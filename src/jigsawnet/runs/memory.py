@@ -1,0 +1,80 @@
+"""How much memory a run takes: estimated before the work, watched while it goes on."""
+
+from __future__ import annotations
+
+import re
+
+from jigsawnet.errors import ConfigError, MemoryLimitError
+from jigsawnet.io.process_memory import resident_bytes
+from jigsawnet.types import Progress, Puzzle
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_BASE = 350 * 2**20
+"""The program itself with its libraries and networks."""
+_PER_PIXEL = 16
+"""Bytes per pixel of the pieces: picture and mask, the copy that the networks look at, look-up grids, the result."""
+_PER_PIECE = 400_000
+"""Bytes per piece: contours, window descriptors, candidates."""
+_PER_PAIR = 250
+"""Bytes per pair of pieces: what was measured between them."""
+
+
+def read_size(text: str) -> int:
+    """Bytes out of ``4GB``, ``512MB``, ``1.5G`` or ``800000``.
+
+    Raises:
+        ConfigError: it is no size.
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if size <= 0:
+        raise ConfigError(f"memory-limit is {text[:40]!r}; give a size such as 4GB or 512MB.")
+    return size
+
+
+def show_size(size: float) -> str:
+    """A size for a person."""
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.0f} MB"
+
+
+def estimate_bytes(puzzle: Puzzle) -> int:
+    """About how much a solve of a puzzle takes at most."""
+    pixels, n = sum(fragment.mask.size for fragment in puzzle.fragments), len(puzzle)
+    return _BASE + _PER_PIXEL * pixels + _PER_PIECE * n + _PER_PAIR * n * (n - 1) // 2
+
+
+class MemoryGuard:
+    """Refuses what would take more than ``limit`` bytes; None watches nothing."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+
+    def check_estimate(self, puzzle: Puzzle) -> None:
+        """Refuse a puzzle before the work starts.
+
+        Raises:
+            MemoryLimitError: the estimate is larger than the limit.
+        """
+        estimate = estimate_bytes(puzzle)
+        if self._limit is not None and estimate > self._limit:
+            raise MemoryLimitError(
+                f"The {len(puzzle)} pieces need about {show_size(estimate)} of memory, more than the limit of "
+                f"{show_size(self._limit)}; raise --memory-limit, or give smaller pictures."
+            )
+
+    def watch(self, progress: Progress) -> Progress:
+        """The same progress, with a look at the memory each time."""
+        limit = self._limit
+        if limit is None:
+            return progress
+
+        def tell(stage: str, done: int, total: int) -> None:
+            held = resident_bytes()
+            if held is not None and held > limit:
+                raise MemoryLimitError(
+                    f"The work on {stage!r} holds {show_size(held)} of memory, more than the limit of {show_size(limit)}; "
+                    "raise --memory-limit and start again: finished stages are kept."
+                )
+            progress(stage, done, total)
+
+        return tell
