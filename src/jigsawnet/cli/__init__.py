@@ -40,6 +40,9 @@ def main_code(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         say_error(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
         return 2
+    except MemoryError:
+        say_error("There is not enough memory for this; give fewer or smaller pictures, or use a larger machine.")
+        return 2
     except KeyboardInterrupt:
         say_error("Stopped.")
         return 130

@@ -10,12 +10,17 @@ from typing import Annotated
 import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
+from jigsawnet.cli.signals import stop_on_signals
 from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError
 from jigsawnet.loading import ScanInput
-from jigsawnet.runs import Request, Run, solve_run
+from jigsawnet.runs import Request, Run, read_size, solve_run
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Puzzle
+from jigsawnet.workers import open_workers
+
+STOPPED = 130
+"""Exit code after Ctrl-C or a polite kill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,16 @@ class Solve:
     """Folder with one picture per piece, with a transparent background or on one plain colour; or scans or photos that show
     many pieces lying apart on one plain background, as files or as a folder."""
     out: Out
-    """Folder for the result: the picture (assembly.png), what to make of it (report.html), the pieces to move by hand
+    """Folder for the run: solving into it again takes what is done already, and pieces added meanwhile are matched with the old
+    ones only. In it are the picture (assembly.png), what to make of it (report.html), the pieces to move by hand
     (assembly.svg), their places (assembly.json and poses.csv), all joins considered (alignments.json) and a record of the run
     (report.json)."""
     seed: int = 0
     """Number that all randomness comes from; the same seed gives the same result."""
     time_limit: float | None = None
-    """Seconds after which composition ends with the best it has; reading and matching are not cut short."""
+    """Seconds after which it ends with the best assembly so far; solving again into the same folder goes on from there."""
+    memory_limit: Annotated[str | None, tyro.conf.arg(metavar="SIZE")] = None
+    """Memory that may be used, such as 4GB or 512MB; a puzzle that needs more is refused, and what was finished stays."""
     alignments: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Take candidate joins from this alignments.txt of the paper's authors instead of looking for them."""
     tiff: Flag = False
@@ -56,19 +64,21 @@ class Solve:
         check_seed(self.seed)
         if self.time_limit is not None and not self.time_limit >= 0:
             raise ConfigError("time-limit must be a number of seconds, 0 or more.")
+        if self.memory_limit is not None:
+            read_size(self.memory_limit)
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
         request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff)
-        with progress_bars() as progress:
+        stop, limit = Stop.after(self.time_limit), self.memory_limit and read_size(self.memory_limit)
+        with open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress:
             run = solve_run(
-                request,
-                self.out,
-                progress=progress,
-                stop=Stop.after(self.time_limit),
+                request, self.out, progress=progress, stop=stop, workers=workers, memory_limit=limit or None,
                 on_pieces=None if self.json else _say_pieces,
-            )
+            )  # fmt: skip
         _say_run(run, self.json)
+        if stop.is_requested:
+            return STOPPED
         return 0 if run.assembly.complete and not run.cut_short else 1
 
 
@@ -87,9 +97,11 @@ def _say_run(run: Run, as_json: bool) -> None:
             "stages": {"done": run.done, "reused": run.reused}, "pairs_matched": run.pairs_matched, "cut_short": run.cut_short,
         }))  # fmt: skip
         return
+    if not assembly.poses and run.cut_short:
+        say_notes(("It was stopped before any piece was placed.",))
     say_notes(report.warnings[len(run.puzzle.warnings) :])
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
-    before = "" if run.done else "; all of it was done already"
+    before = "" if run.done or run.cut_short else "; all of it was done already"
     say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s{before}")
     for name in ("assembly.png", "assembly.svg", "report.html"):
         say(f"  {run.folder / name}")

@@ -40,7 +40,8 @@ def assemble_run(
         folder.drop(f"{DRAFT}graph", f"{DRAFT}assembly")
     else:
         assembly, reports = _compose(run, constraints, progress, stop, on_snapshot)
-        cut, done = run.graph_cut_short or stop.has_cut, (*run.done, "assembly")
+        cut = run.graph_cut_short or stop.has_cut
+        done = run.done if cut else (*run.done, "assembly")
         run = run.changed(assembly=assembly, assembly_stages=reports, cut_short=cut, done=done)
         if cut and not assembly.poses and (stop.is_requested or folder.record.result_files):
             return run

@@ -66,7 +66,7 @@ class Run:
     cut_short: bool = False
     """True when the time or a person ended it before it was finished."""
     done: tuple[str, ...] = ()
-    """Stages that were done by this call, in order."""
+    """Stages that were finished by this call, in order."""
     reused: tuple[str, ...] = ()
     """Stages that had been saved before and were taken as they are."""
     pairs_matched: int = 0

@@ -135,7 +135,7 @@ class _Solver:
             if kept is not None:
                 stages["measured"] = (key, measured_key(self.request), measured_to_arrays(kept, digests), ())
             self.folder.save_all(stages)
-        self.done.append("match")
+            self.done.append("match")
         return run.with_candidates(found, reports), found, key
 
     def _find(self, run: Run, digests: tuple[str, ...], clock: StageClock) -> tuple[Run, Candidates, Known | None]:
@@ -163,7 +163,8 @@ class _Solver:
             counts.update(likely=int((scores >= run.config.compose.min_score).sum()))
         reports, cut = run.candidate_stages + tuple(clock.stages), self.stop.has_cut
         self.folder.save(f"{DRAFT}graph" if cut else "graph", key, source, scores_to_arrays(found, scores), reports)
-        self.done.append("graph")
+        if not cut:
+            self.done.append("graph")
         return _with_scores(run, scores, key, reports).changed(graph_cut_short=cut)
 
     def _judge(self, run: Run) -> FloatArray:

@@ -1,0 +1,43 @@
+"""Ctrl-C and a polite kill: the first asks the work to end soon, the second leaves at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from jigsawnet.stopping import Stop
+
+_HINT = b"\nStopping: the best so far is being written. Ctrl-C again leaves at once.\n"
+
+
+@contextmanager
+def stop_on_signals(stop: Stop) -> Iterator[None]:
+    """While the block runs, SIGINT and SIGTERM ask ``stop``; the second one raises KeyboardInterrupt, the third ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    count = 0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal count
+        count += 1
+        if count > 2:
+            os._exit(130)
+        if count > 1:
+            raise KeyboardInterrupt
+        stop.request()
+        if sys.stderr is not None and sys.stderr.isatty():
+            with suppress(OSError):
+                os.write(2, _HINT)  # print is not for signal handlers
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
