@@ -34,21 +34,25 @@ _OF_JOINS: dict[str, type[Accept | Reject | Cut]] = {"accept": Accept, "reject":
 _KIND = {kind: name for name, kind in (_OF_PIECES | _OF_JOINS).items()}
 
 
-def edits_to_json(edits: Edits, names: Sequence[str]) -> str:
+Memo = dict[int, tuple[Assembly, str]]
+"""Texts of results that were written before, by the identity of the assembly: at a thousand pieces they are long."""
+
+
+def edits_to_json(edits: Edits, names: Sequence[str], memo: Memo | None = None) -> str:
     """The text of ``edits.json``; the same edits in force give the same text."""
-    return _to_text({"format": FORMAT, "version": VERSION}, edits.held, (edits.start,), names)
+    return _to_text({"format": FORMAT, "version": VERSION}, edits.held, (edits.start,), names, memo)
 
 
-def save_edits(folder: Path, edits: Edits, names: Sequence[str]) -> None:
+def save_edits(folder: Path, edits: Edits, names: Sequence[str], memo: Memo | None = None) -> None:
     """Write both files so that a crash between them loses at most what could be redone."""
-    text = edits_to_json(edits, names)
+    text = edits_to_json(edits, names, memo)
     if not edits.undone:
         write_text(folder / EDITS_FILE, text)
         with suppress(OSError):
             (folder / UNDONE_FILE).unlink(missing_ok=True)
         return
     head = {"format": UNDONE_FORMAT, "version": VERSION, "after": _checksum(text)}
-    write_text(folder / UNDONE_FILE, _to_text(head, edits.undone, (), names))
+    write_text(folder / UNDONE_FILE, _to_text(head, edits.undone, (), names, memo))
     write_text(folder / EDITS_FILE, text)
 
 
@@ -115,7 +119,13 @@ def pose_row(pose: SE2) -> list[float]:
     return [float(pose.theta), float(pose.x), float(pose.y)]
 
 
-def _to_text(head: Mapping[str, Any], entries: Sequence[Edit], states: Sequence[Assembly], names: Sequence[str]) -> str:
+def _to_text(
+    head: Mapping[str, Any],
+    entries: Sequence[Edit],
+    states: Sequence[Assembly],
+    names: Sequence[str],
+    memo: Memo | None,
+) -> str:
     results, lines = list(states), []
     for edit in entries:
         if isinstance(edit, Solved):
@@ -124,7 +134,11 @@ def _to_text(head: Mapping[str, Any], entries: Sequence[Edit], states: Sequence[
         else:
             lines.append(_entry(edit, names))
     fields = ", ".join(f'"{key}": {json.dumps(value)}' for key, value in head.items())
-    shown = ",\n".join(_result(state, names) for state in results)
+    memo = {} if memo is None else memo
+    for state in results:
+        if id(state) not in memo:
+            memo[id(state)] = (state, _result(state, names))
+    shown = ",\n".join(memo[id(state)][1] for state in results)
     return f'{{{fields},\n "edits": {one_per_line(lines)},\n "results": [{shown}]}}\n'
 
 

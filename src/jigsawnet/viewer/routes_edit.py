@@ -18,7 +18,7 @@ from jigsawnet.viewer.state import snap_json, state_json
 Body = Annotated[dict[str, Any], Depends(read_body)]
 
 
-def edit_routes(session: Session, shapes: list[list[list[float]]]) -> APIRouter:
+def edit_routes(session: Session, shapes: list[list[list[int]]]) -> APIRouter:
     """All POST routes of the interface."""
     router = APIRouter(prefix="/api")
     n_pieces = len(session.pieces)

@@ -19,7 +19,7 @@ from jigsawnet.viewer.state import join_json, piece_json, places_json, state_jso
 _FOREVER = "private, max-age=31536000, immutable"
 
 
-def see_routes(session: Session, shapes: list[list[list[float]]]) -> APIRouter:
+def see_routes(session: Session, shapes: list[list[list[int]]]) -> APIRouter:
     """All GET routes of the interface."""
     router = APIRouter(prefix="/api")
 

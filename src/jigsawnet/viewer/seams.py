@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -15,7 +16,9 @@ from jigsawnet.raster import ShapeBank, longest_run
 from jigsawnet.types import Alignment, FloatArray, MatchGraph, laid_gap
 
 _TOUCHING_PX = 4.0
-_MOST_POINTS = 12
+_MOST_POINTS = 6
+_LINE_PX = 2.5
+"""How far the line of a seam may depart from the border."""
 _LENGTH, _RESIDUAL, _COLOR, _SHARE = (FEATURES.index(name) for name in ("length", "residual", "color_step", "share"))
 
 
@@ -47,7 +50,7 @@ class SeamBook:
         if len(self._known) > 100_000:
             self._known.clear()
             new = list(dict.fromkeys(joins))
-        for a, row in zip(new, self.measure(new), strict=True):
+        for a, row in zip(new, self.measure(new) if new else (), strict=True):
             line, normal = self._line(a)
             self._known[a] = SeamView(
                 line, normal, float(row[_LENGTH]), float(row[_RESIDUAL]), float(row[_COLOR]), float(row[_SHARE])
@@ -82,8 +85,9 @@ class SeamBook:
         outward = -self._bank.normals[self._bank.samples(a.i)][run].astype(np.float64).mean(0)
         if len(run) == 1:
             run = np.array([run[0] - 1, run[0], run[0] + 1]) % len(own)
-        thin = run[np.unique(np.linspace(0, len(run) - 1, min(len(run), _MOST_POINTS)).round().astype(int))]
-        return own[thin], _unit(outward if outward @ outward > 1e-3 else towards)
+        line = cv2.approxPolyDP(own[run].astype(np.float32), _LINE_PX, False)[:, 0]
+        line = line[np.unique(np.linspace(0, len(line) - 1, min(len(line), _MOST_POINTS)).round().astype(int))]
+        return line.astype(np.float64), _unit(outward if outward @ outward > 1e-3 else towards)
 
 
 def _unit(vector: FloatArray) -> FloatArray:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, arrange, constraints_of
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, load_edits, pose_row, save_edits
+from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, pose_row, save_edits
 from jigsawnet.raster import ShapeBank
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle
@@ -85,7 +87,11 @@ class Session:
         self.candidates = Candidates(run.graph, run.bank, self.pieces)
         self.edits = Edits(run.assembly) if self.busy else open_edits(run)
         self._kept: dict[int, Arrangement] = {}
+        self._texts: Memo = {}
         self.arrangement = self._arrangement_of(self.edits)
+        self.seams.look_up(
+            [edge.alignment for edge in self.arrangement.joins.values()]
+        )  # so that the first state comes at once
 
     def adopt(self, run: Workable) -> None:
         """The solve that was watched is done."""
@@ -165,8 +171,10 @@ class Session:
 
     def _take(self, edits: Edits, arrangement: Arrangement) -> None:
         """Save, then show."""
-        save_edits(self.run.folder, edits, self.pieces.names)
+        save_edits(self.run.folder, edits, self.pieces.names, self._texts)
         self.edits, self.arrangement = edits, arrangement
+        alive = {id(edits.start), *(id(edit.assembly) for edit in edits.entries if isinstance(edit, Solved))}
+        self._texts = {key: text for key, text in self._texts.items() if key in alive}
         self._keep(edits.in_force, arrangement)
         self.revision += 1
         self.hub.publish({"type": "revision", "revision": self.revision})
@@ -193,14 +201,15 @@ class Session:
         if not isinstance(edit, Move) or edit.joins:
             return edit
         after = apply_edit(self.pieces, self.arrangement, edit)
-        pairs = []
-        for idx in sorted(edit.poses):
-            middle = after.poses[idx] @ self.bank.center[idx].astype(float)
-            for other, pose in after.poses.items():
-                reach = float(self.bank.radius[idx] + self.bank.radius[other])
-                gap = middle - (pose @ self.bank.center[other].astype(float))
-                if other not in edit.poses and float(gap @ gap) < reach**2:
-                    pairs.append((min(idx, other), max(idx, other)))
+        moved, still = sorted(edit.poses), [idx for idx in after.poses if idx not in edit.poses]
+        if not still:
+            return edit
+        middles = [
+            np.array([after.poses[idx] @ self.bank.center[idx].astype(np.float64) for idx in side]) for side in (moved, still)
+        ]
+        distance = np.linalg.norm(middles[0][:, None] - middles[1][None], axis=2)
+        near = np.argwhere(distance < self.bank.radius[moved][:, None] + self.bank.radius[still][None])
+        pairs = sorted((min(moved[a], still[b]), max(moved[a], still[b])) for a, b in near)
         new = [pair for pair in pairs if pair not in after.joins]
         shares = self.seams.shares([Alignment(i, j, after.relation(i, j), 1.0) for i, j in new])
         touching = [pair for pair, share in zip(new, shares, strict=True) if share >= _TOUCHING_SHARE]

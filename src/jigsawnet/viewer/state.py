@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 
+from jigsawnet.compose.edge_table import carry
 from jigsawnet.edits import describe
 from jigsawnet.errors import EditError
 from jigsawnet.evaluation.metrics import right_pieces
 from jigsawnet.geometry import SE2, fit_rigid
-from jigsawnet.io.edits_json import pose_row
 from jigsawnet.raster import ShapeBank
 from jigsawnet.types import FloatArray, Puzzle
 from jigsawnet.viewer.candidates import Place
@@ -19,25 +20,27 @@ from jigsawnet.viewer.session import Session
 from jigsawnet.viewer.why import why_sentences
 
 OUTLINE_POINTS = 60
-_FINE_PX = 200
-"""Outlines of pieces smaller than this are told in tenths of a pixel."""
+_OUTLINE_PX = 0.9
+"""How far an outline may depart from the border; more for pieces whose border needs more points than the page is told."""
 
 
-def outlines(puzzle: Puzzle, bank: ShapeBank) -> list[list[list[float]]]:
-    """About sixty points around each piece, in its own frame."""
+def outlines(puzzle: Puzzle, bank: ShapeBank) -> list[list[list[int]]]:
+    """The border of each piece in whole pixels, at most sixty points, in its own frame."""
     found = []
     for idx, fragment in enumerate(puzzle.fragments):
         points = bank.points[bank.samples(idx)]
         height, width = fragment.mask.shape
         if not len(points):
             points = np.array([(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)], np.float32)
-        rows = np.unique(np.linspace(0, len(points), min(len(points), OUTLINE_POINTS), endpoint=False).astype(int))
-        fine = max(width, height) < _FINE_PX
-        found.append([[round(x, 1) if fine else round(x), round(y, 1) if fine else round(y)] for x, y in points[rows].tolist()])
+        departs, shape = _OUTLINE_PX, np.asarray(points)
+        while len(shape) > OUTLINE_POINTS or departs == _OUTLINE_PX:
+            shape = cv2.approxPolyDP(points, departs, True)[:, 0].astype(np.float32)
+            departs *= 1.5
+        found.append(np.rint(shape).astype(int).tolist())
     return found
 
 
-def state_json(session: Session, shapes: list[list[list[float]]]) -> dict[str, Any]:
+def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any]:
     """All that the page shows; ``shapes`` are the `outlines`."""
     now, edits = session.arrangement, session.edits
     component = {idx: k for k, group in enumerate(now.groups) for idx in group}
@@ -52,13 +55,13 @@ def state_json(session: Session, shapes: list[list[list[float]]]) -> dict[str, A
             "confidence": None if sure is None else round(sure, 4),
             "pinned": idx in now.pinned, "aside": idx in now.aside, "fixed_by_person": idx in decided,
         })  # fmt: skip
-    seams = session.seams.look_up([edge.alignment for edge in now.joins.values()])
+    lines = _lines_on_table(session)
     joins = [
         {
-            "i": i, "j": j, "score": round(edge.score, 4), "seam": _points(now.poses[i] @ seam.line),
+            "i": i, "j": j, "score": round(edge.score, 4), "seam": line,
             "status": "accepted" if (i, j) in now.accepted else "found",
         }
-        for ((i, j), edge), seam in zip(now.joins.items(), seams, strict=True)
+        for ((i, j), edge), line in zip(now.joins.items(), lines, strict=True)
     ]  # fmt: skip
     return {
         "revision": session.revision, "name": session.puzzle.name, "unit_px": session.candidates.unit_px,
@@ -69,6 +72,19 @@ def state_json(session: Session, shapes: list[list[list[float]]]) -> dict[str, A
         "busy": session.busy, "truth": session.truth is not None,
         "start": {str(idx): _row(pose) for idx, pose in sorted(edits.start.poses.items())},
     }  # fmt: skip
+
+
+def _lines_on_table(session: Session) -> list[list[list[float]]]:
+    """Where the seam of each join runs, all carried at once."""
+    now = session.arrangement
+    lines = [seam.line for seam in session.seams.look_up([edge.alignment for edge in now.joins.values()])]
+    if not lines:
+        return []
+    sizes = [len(line) for line in lines]
+    poses = np.repeat([(now.poses[i].theta, now.poses[i].x, now.poses[i].y) for i, _ in now.joins], sizes, axis=0)
+    points = _points(carry(poses, np.concatenate(lines)))
+    ends = np.cumsum(sizes).tolist()
+    return [points[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 def kind_of(edit: object) -> str:
@@ -182,7 +198,8 @@ def _measures(seam: SeamView, loops: int) -> dict[str, Any]:
 
 
 def _row(pose: SE2) -> list[float]:
-    return pose_row(pose)
+    """``[theta, x, y]`` to a thousandth of a pixel, also at the far end of a piece."""
+    return [round(pose.theta, 7), round(pose.x, 3), round(pose.y, 3)]
 
 
 def _points(points: FloatArray) -> list[list[float]]:
