@@ -6,8 +6,9 @@ const WAIT = "The run is being solved. Stop it first.";
 export class Actions {
   #lastJoin = null;
 
-  constructor(store, api, queue, say) {
-    Object.assign(this, { store, api, queue, say });
+  /** `follow()` is called when pieces may lie elsewhere than where a person put them. */
+  constructor(store, api, queue, { say, follow }) {
+    Object.assign(this, { store, api, queue, say, follow });
   }
 
   refresh(said = null) {
@@ -31,6 +32,7 @@ export class Actions {
   async send(path, body, said) {
     const state = await this.api.post(path, { revision: this.store.state.revision, ...body });
     this.store.take(state);
+    if (body.edit?.kind !== "move") this.follow();
     this.say(said);
   }
 

@@ -2,7 +2,7 @@
 import { plural } from "./dom.js";
 
 const STAGES = {
-  read: "Reading", contours: "Tracing borders", match: "Matching", score: "Scoring", compose: "Composing", refine: "Refining",
+  start: "Starting", read: "Reading", contours: "Tracing borders", match: "Matching", score: "Scoring", compose: "Composing", refine: "Refining",
 };
 
 export function listenToServer({ store, actions, banner, follow }) {

@@ -2,13 +2,16 @@
 import { scaleColor } from "./colors.js";
 import { make, percent, stem } from "./dom.js";
 
+/** Other places below this score are noise. */
+const LEAST_SHOWN = 0.005;
+
 /** All of a piece; `detail` and `places` are the server's answers. */
 export function piecePanel(workbench, piece, detail, places) {
   const { store, actions, api } = workbench;
   return [
     make("div", { class: "piece-head" },
       make("img", { src: api.pictureUrl(piece.idx, 256), alt: `Picture of ${piece.name}` }),
-      make("div", {}, make("h2", {}, piece.name), meter(piece.pose ? piece.confidence : null), make("p", { class: "quiet" }, standing(store, piece)))),
+      make("div", {}, make("h2", {}, piece.name), piece.pose && meter(piece.confidence), make("p", { class: "quiet" }, standing(store, piece)))),
     make("div", { class: "buttons" },
       piece.pose && action("pin", piece.pinned ? "Unpin" : "Pin", "I", () => actions.togglePin(), store.busy),
       action("aside", piece.aside ? "Take back" : "Set aside", "X", () => actions.toggleAside(), store.busy),
@@ -16,7 +19,7 @@ export function piecePanel(workbench, piece, detail, places) {
     detail.why.length > 0 && [make("h3", {}, "Why"), make("ul", { class: "why" }, detail.why.map((sentence) => make("li", {}, sentence)))],
     places && placesList(workbench, piece, places),
     detail.joins.length > 0 && [make("h3", {}, "Its joins"), joinTable(workbench, piece, detail.joins)],
-    detail.alternatives.length > 0 && alternatives(workbench, piece, detail.alternatives),
+    !places && alternatives(workbench, piece, detail.alternatives.filter(({ score }) => score >= LEAST_SHOWN)),
   ].flat(2);
 }
 
@@ -59,6 +62,7 @@ function placesList({ store, actions }, piece, places) {
 }
 
 function alternatives({ store, actions }, piece, others) {
+  if (!others.length) return [];
   const rows = others.map(({ j, pose, score }, k) => make("li", {}, make("button", {
     class: "row", "data-key": `other-${k}`, disabled: store.busy || piece.pinned, title: "Lay it here instead",
     onclick: () => actions.placeBeside(piece.idx, pose, [j]), ...preview(store, piece.idx, [pose], 0),

@@ -87,7 +87,7 @@ function tint(frame, store, piece, palette, dpr) {
 function label(frame, store, piece, dpr) {
   if (store.state.unit_px * frame.k < LABEL_PX * dpr) return;
   const center = store.centerOf(piece.idx);
-  const size = Math.min(15, Math.max(10, 0.22 * piece.radius * (frame.k / dpr))) * dpr;
+  const size = Math.min(15, Math.max(10, 0.12 * store.state.unit_px * (frame.k / dpr))) * dpr;
   if (store.view.color === "confidence" && piece.confidence !== null) {
     const ink = inkOn(piece.confidence);
     paintLabel(frame, center, `${Math.round(piece.confidence * 100)}`, size, ink, ink === "#ffffff" ? "#101318" : "#ffffff");

@@ -22,7 +22,7 @@ const store = new Store();
 const api = new Api();
 store.on("state", () => (api.images = store.state.images ?? "")); // before anybody who shows pictures
 const queue = new ActionQueue(explain);
-const actions = new Actions(store, api, queue, say);
+const actions = new Actions(store, api, queue, { say, follow });
 const carry = new Carry(store, api, actions);
 const camera = new Camera(() => {
   renderer?.ask();
