@@ -73,7 +73,7 @@ def test_every_option_named_in_the_text_exists(paper: Path, options_of: OptionsO
 
 
 def test_the_readme_shows_every_sub_command() -> None:
-    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench", "train", "cut"}
+    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench", "train", "cut", "view"}
 
 
 @by_name
