@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test check unit format clean
+.PHONY: demo test check unit docs format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,9 +34,13 @@ check: $(VENV)/.dev
 unit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadgroup -q
 
+docs: $(VENV)/.dev
+	$(BIN)/python -m jigsawnet.cli.reference > docs/commands.md
+	$(BIN)/mkdocs build --strict
+
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
 
 clean:
-	rm -rf $(VENV) $(DEMO) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

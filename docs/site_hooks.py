@@ -1,4 +1,4 @@
-"""What the site needs beside the pages: plots of the benchmarks, which lie outside docs, and a menu without missing pages."""
+"""What the site needs beside the pages: plots of the benchmarks, which lie outside docs, and a menu that fits the pages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ PLOTS = "benchmarks/results"
 
 
 def on_config(config: Any) -> Any:
-    """Leave out of the menu what has not been written yet, such as the results before the benchmarks are run."""
-    config.nav = _there(config.nav, Path(config.docs_dir))
+    """Fill the menu: patterns become pages, pages that are not written yet are left out, pages that nobody listed come last."""
+    docs = Path(config.docs_dir)
+    menu = _there(config.nav, docs)
+    listed = set(_pages(menu))
+    others = [page for page in _matching("**/*.md", docs) if page not in listed]
+    config.nav = [*menu, {"More": others}] if others else menu
     return config
 
 
@@ -30,9 +34,22 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def _there(entry: Any, docs: Path) -> Any:
-    """A part of the menu without pages that do not exist and headings with nothing below."""
+    """A part of the menu with its patterns filled in, without pages that do not exist and headings with nothing below."""
     if isinstance(entry, list):
-        return [kept for part in entry if (kept := _there(part, docs))]
+        parts = [page for part in entry for page in (_matching(part, docs) if isinstance(part, str) else [part])]
+        return [kept for part in parts if (kept := _there(part, docs))]
     if isinstance(entry, dict):
         return {title: kept for title, part in entry.items() if (kept := _there(part, docs))}
     return entry if (docs / entry).is_file() else None
+
+
+def _matching(pattern: str, docs: Path) -> list[str]:
+    return sorted(path.relative_to(docs).as_posix() for path in docs.glob(pattern))
+
+
+def _pages(entry: Any) -> list[str]:
+    """All pages of a menu."""
+    if isinstance(entry, str):
+        return [entry]
+    parts = entry.values() if isinstance(entry, dict) else entry
+    return [page for part in parts for page in _pages(part)]

@@ -11,6 +11,8 @@ import pytest
 
 import jigsawnet
 from jigsawnet.cli import main_code
+from jigsawnet.cli.commands import COMMANDS
+from jigsawnet.cli.reference import groups_of, reference
 from jigsawnet.io.alignments_json import read_candidates
 from jigsawnet.io.assembly_json import read_assembly
 from jigsawnet.io.report_json import write_report
@@ -24,6 +26,8 @@ FORMATS = ROOT / "docs" / "formats.md"
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w.-]*")
+KNOWN_OPTIONS: dict[str, set[str]] = {}
+"""Options of the sub-commands asked for so far."""
 OptionsOf = Callable[[str], set[str]]
 by_name = pytest.mark.parametrize("paper", PAPERS, ids=lambda path: path.name)
 
@@ -49,10 +53,13 @@ def options_of(capsys: pytest.CaptureFixture[str]) -> OptionsOf:
     """Names of a sub-command's options, as its help lists them."""
 
     def read(sub_command: str) -> set[str]:
+        if sub_command in KNOWN_OPTIONS:
+            return KNOWN_OPTIONS[sub_command]
         with pytest.raises(SystemExit) as stop:
             main_code([sub_command, "--help"])
         assert stop.value.code == 0, f"there is no sub-command {sub_command}"
-        return set(OPTION.findall(capsys.readouterr().out))
+        KNOWN_OPTIONS[sub_command] = set(OPTION.findall(capsys.readouterr().out))
+        return KNOWN_OPTIONS[sub_command]
 
     return read
 
@@ -61,6 +68,8 @@ def options_of(capsys: pytest.CaptureFixture[str]) -> OptionsOf:
 def test_every_command_shown_exists_with_its_options(paper: Path, options_of: OptionsOf) -> None:
     for command in commands(paper):
         sub_command, *words = shlex.split(command, comments=True)[1:]
+        if sub_command in ("--help", "--version", "COMMAND"):
+            continue
         unknown = {word for word in words if word.startswith("-")} - options_of(sub_command)
         assert not unknown, f"{command!r} names options that do not exist"
 
@@ -68,12 +77,32 @@ def test_every_command_shown_exists_with_its_options(paper: Path, options_of: Op
 @by_name
 def test_every_option_named_in_the_text_exists(paper: Path, options_of: OptionsOf) -> None:
     named = set(re.findall(r"`(?:solve |shred |eval )?(--[a-z][\w.-]*)", prose(paper)))
-    known = options_of("solve") | options_of("shred") | options_of("eval")
+    known = set().union(*(options_of(name) for name in COMMANDS), {"--help", "--version"})
     assert named <= known
 
 
-def test_the_readme_shows_every_sub_command() -> None:
-    assert {command.split()[1] for command in commands(README)} == {"solve", "shred", "eval", "bench", "train", "cut", "view"}
+def test_every_sub_command_is_shown_somewhere() -> None:
+    shown = {command.split()[1] for paper in PAPERS if paper.name != "commands.md" for command in commands(paper)}
+    assert shown >= set(COMMANDS)
+
+
+def test_the_list_of_commands_is_made_from_the_code() -> None:
+    written = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert written == reference(), "the options have changed: run `make docs`"
+
+
+def test_the_reference_names_every_option_that_there_is(options_of: OptionsOf) -> None:
+    for name, entry in COMMANDS.items():
+        listed = {
+            word for group in groups_of(entry.load()) for option in group.options for word in OPTION.findall(option.written)
+        }
+        assert listed == options_of(name) - {"-h", "--help"}, name
+
+
+def test_the_site_begins_as_the_readme_does() -> None:
+    first, _, _ = README.read_text(encoding="utf-8").partition("## The three most common tasks")
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert index.startswith(first.replace("docs/images/", "images/"))
 
 
 @by_name

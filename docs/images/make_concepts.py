@@ -47,7 +47,7 @@ def main() -> None:
     cells = []
     for k, (word, a) in enumerate(shown):
         picture = whole_pair(pieces[a.i], pieces[a.j], a.i_from_j, (210, 190))
-        cells.append(image(picture, 10 + 220 * k, 5) + words(115 + 220 * k, 218, f"{word}", BLUE if word == "right" else ORANGE))
+        cells.append(image(picture, 10 + 220 * k, 5) + words(115 + 220 * k, 218, word, BLUE if word == "right" else ORANGE))
     save("3-candidates", 890, 230, "".join(cells))
 
     a = right[0]
@@ -57,9 +57,16 @@ def main() -> None:
     band = render_bands(build_pixels(puzzle, unit_of(bank)), i, j, pose, path, unit_of(bank))[0, ..., :3]
     view = close_up(pieces[a.i], pieces[a.j], a.i_from_j, (380, 190))
     strip = cv2.resize(band, (512, 128), interpolation=cv2.INTER_CUBIC)
-    save("4-seam", 940, 225, image(view.image, 10, 5) + words(200, 215, "as the two pieces lie")
-         + f'<path d="M402 100h12m-5 -5l6 5l-6 5" stroke="{INK}" fill="none" stroke-width="2"/>'
-         + image(np.asarray(strip, np.uint8), 425, 35) + words(680, 185, "the band along the seam, straightened"))
+    save(
+        "4-seam",
+        940,
+        225,
+        image(view.image, 10, 5)
+        + words(200, 215, "as the two pieces lie")
+        + f'<path d="M402 100h12m-5 -5l6 5l-6 5" stroke="{INK}" fill="none" stroke-width="2"/>'
+        + image(np.asarray(strip, np.uint8), 425, 35)
+        + words(680, 185, "the band along the seam, straightened"),
+    )
 
     save("5-loops", *loop_drawing(puzzle, assembly))
     save("6-picture", *fitted(on_white(render_assembly(puzzle, assembly)), 560))
@@ -88,8 +95,10 @@ def contour_drawing(puzzle: jn.Puzzle, bank: object) -> tuple[float, float, str]
         parts.append(f'<path d="M{x0:.1f} {y0:.1f}l{12 * nx:.1f} {12 * ny:.1f}" stroke="{ORANGE}" stroke-width="1.5"/>')
         parts.append(f'<circle cx="{x0:.1f}" cy="{y0:.1f}" r="2.4" fill="{BLUE}"/>')
     bottom = height * zoom + 20
-    parts += [words(width * zoom / 2, bottom, "the picture of a piece"),
-              words(left + width * zoom / 2, bottom, "its border: points, and normals that point inward")]
+    parts += [
+        words(width * zoom / 2, bottom, "the picture of a piece"),
+        words(left + width * zoom / 2, bottom, "its border: points, and normals that point inward"),
+    ]
     return left + width * zoom, bottom + 10, "".join(parts)
 
 
@@ -97,14 +106,22 @@ def loop_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, s
     """All pieces moved apart, joins as lines, and one closed loop."""
     centers = {k: assembly.poses[k] @ outline(puzzle.fragments[k]).mean(axis=0) for k in assembly.poses}
     middle = np.mean(list(centers.values()), axis=0)
-    moved = {k: 0.22 * (center - middle) + 60 for k, center in centers.items()}
+    moved = {k: 0.22 * (center - middle) for k, center in centers.items()}
+    everything = np.concatenate([assembly.poses[k] @ outline(puzzle.fragments[k]) + moved[k] for k in centers])
+    corner = everything.min(axis=0) - 10
+    moved = {k: shift - corner for k, shift in moved.items()}
+    size = everything.max(axis=0) - corner + 10
     near: dict[int, set[int]] = {k: set() for k in assembly.poses}
     for edge in assembly.edges:
         near[edge.alignment.i].add(edge.alignment.j)
         near[edge.alignment.j].add(edge.alignment.i)
     a, b, c, d = next(
-        (a, b, c, d) for a in sorted(near) for b in sorted(near[a]) for c in sorted(near[b] - {a})
-        for d in sorted((near[c] & near[a]) - {b}) if c not in near[a]
+        (a, b, c, d)
+        for a in sorted(near)
+        for b in sorted(near[a])
+        for c in sorted(near[b] - {a})
+        for d in sorted((near[c] & near[a]) - {b})
+        if c not in near[a]
     )
     parts = []
     for k in assembly.poses:
@@ -120,7 +137,7 @@ def loop_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, s
     ring = " ".join(f"{at[k][0]:.0f},{at[k][1]:.0f}" for k in (a, b, c, d))
     parts.append(f'<polygon points="{ring}" fill="none" stroke="{ORANGE}" stroke-width="4"/>')
     parts += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="6" fill="{INK}"/>' for x, y in at.values()]
-    return 860, 590, "".join(parts)
+    return size[0], size[1], "".join(parts)
 
 
 def frames_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, str]:
@@ -152,8 +169,12 @@ def shape(puzzle: jn.Puzzle, k: int, pose: SE2, color: str) -> str:
 def axes(x: float, y: float, name: str) -> str:
     """Two arrows from an origin: x to the right, y down."""
     arrows = f"M{x} {y}h60m-7 -4l7 4l-7 4M{x} {y}v60m-4 -7l4 7l4 -7"
-    return (f'<path d="{arrows}" stroke="{BLUE}" fill="none" stroke-width="2"/>' + words(x + 70, y + 5, "x", BLUE)
-            + words(x, y + 78, "y", BLUE) + words(x + 40, y - 18, name))
+    return (
+        f'<path d="{arrows}" stroke="{BLUE}" fill="none" stroke-width="2"/>'
+        + words(x + 70, y + 5, "x", BLUE)
+        + words(x, y + 78, "y", BLUE)
+        + words(x + 40, y - 18, name)
+    )
 
 
 def outline_closed(fragment: jn.Fragment) -> np.ndarray:
@@ -173,8 +194,10 @@ def image(rgb: np.ndarray, x: float, y: float, zoom: float = 1.0, opacity: float
     _, data = cv2.imencode(".jpg", rgb[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])
     height, width = rgb.shape[:2]
     address = base64.b64encode(data.tobytes()).decode("ascii")
-    return (f'<image x="{x:.0f}" y="{y:.0f}" width="{zoom * width:.0f}" height="{zoom * height:.0f}" opacity="{opacity}"'
-            f' href="data:image/jpeg;base64,{address}"/>')
+    return (
+        f'<image x="{x:.0f}" y="{y:.0f}" width="{zoom * width:.0f}" height="{zoom * height:.0f}" opacity="{opacity}"'
+        f' href="data:image/jpeg;base64,{address}"/>'
+    )
 
 
 def fitted(rgb: np.ndarray, width: int) -> tuple[float, float, str]:
@@ -185,12 +208,14 @@ def fitted(rgb: np.ndarray, width: int) -> tuple[float, float, str]:
 
 def words(x: float, y: float, text: str, color: str = INK) -> str:
     """A line of text around its middle."""
-    return f'<text x="{x:.0f}" y="{y:.0f}" font-family="sans-serif" font-size="15" text-anchor="middle" fill="{color}">{text}</text>'
+    style = 'font-family="sans-serif" font-size="15" text-anchor="middle"'
+    return f'<text x="{x:.0f}" y="{y:.0f}" {style} fill="{color}">{text}</text>'
 
 
 def save(name: str, width: float, height: float, inner: str) -> None:
     """Write a drawing on white, so that it can be read on a dark page."""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">'
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
     text = f'{head}<rect width="100%" height="100%" fill="#fff"/>{inner}</svg>\n'
     (HERE / f"concept-{name}.svg").write_text(text, encoding="utf-8")
 
