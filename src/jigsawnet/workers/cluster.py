@@ -5,11 +5,13 @@ Whoever can reach the scheduler can run any code on the workers, so it belongs i
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import takewhile
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from threadpoolctl import threadpool_limits
@@ -20,8 +22,11 @@ from jigsawnet.version import __version__
 from jigsawnet.workers.local import LocalWorkers
 from jigsawnet.workers.protocol import Block, Data, Result, Shared, Told, tell_nobody
 
+_SCHEMES, _DEFAULT_PORT = ("tcp", "tls"), 8786
 _ANSWER_S = 20.0
-"""How long the scheduler may take to answer, and the first worker to come."""
+"""How long the scheduler may take to answer."""
+_JOIN_S = 20.0
+"""How long to wait for the first worker."""
 _COME_BACK_S = 300.0
 """How long to wait for workers when all of them are gone."""
 _MOST_LOSSES = 5
@@ -39,14 +44,15 @@ class ClusterWorkers:
         dask = _import_dask()
         self._address = address
         try:
+            _knock(address)
             self._client = dask.Client(address, timeout=_ANSWER_S, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, TypeError) as error:
+        except OSError as error:
             raise WorkersError(
                 f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or correct the address."
             ) from error
         self._remote: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
         try:
-            self._wait_for_workers(_ANSWER_S)
+            self._wait_for_workers(_JOIN_S)
             self._check_versions()
         except BaseException:
             self.close()
@@ -85,18 +91,11 @@ class ClusterWorkers:
             try:
                 self._run_missing(work, shared, blocks, results, told, stop)
                 return [results[k] for k in takewhile(results.__contains__, range(len(blocks)))]
-            except (
-                dask.KilledWorker,
-                dask.CancelledError,
-                dask.client.FutureCancelledError,
-                dask.comm.CommClosedError,
-            ) as error:
+            except (dask.KilledWorker, dask.CancelledError, dask.comm.CommClosedError) as error:
                 if self._client.status != "running":
                     raise WorkersError(f"The Dask scheduler at {self._address} is gone; start it again.") from error
             except ImportError as error:
-                raise WorkersError(
-                    f"A worker of {self._address} lacks a package ({error}); install jigsawnet {__version__} there."
-                ) from error
+                raise self._lacks_package(error) from error
             self._remote.pop(shared, None)  # may have been lost with its last holder: sent again
             self._wait_for_workers(_COME_BACK_S)
         raise WorkersError(f"The workers of {self._address} die again and again in this work; give them more memory.")
@@ -114,7 +113,7 @@ class ClusterWorkers:
         dask = _import_dask()
         missing = (k for k in range(len(blocks)) if k not in results)
         number: dict[Any, int] = {}
-        arriving = dask.as_completed(loop=self._client.loop, with_results=True)
+        arriving = dask.as_completed(loop=self._client.loop)
         data = self._sent(shared)
 
         def send() -> None:
@@ -127,8 +126,8 @@ class ClusterWorkers:
             if not (stop and stop.is_over()):
                 send()
             while number:
-                future, result = next(arriving)
-                results[number.pop(future)] = result
+                future = next(arriving)
+                results[number.pop(future)] = future.result()
                 told(len(results), len(blocks))
                 if stop and stop.is_over():
                     return
@@ -151,14 +150,34 @@ class ClusterWorkers:
 
     def _check_versions(self) -> None:
         try:
-            found = self._client.run(_version_here)
+            found = {"The scheduler": self._client.run_on_scheduler(_version_here)}
         except ImportError as error:
-            raise WorkersError(
-                f"A worker of {self._address} has no jigsawnet ({error}); install jigsawnet {__version__} there."
-            ) from error
-        for worker, version in found.items():
-            if version != __version__:
-                raise WorkersError(_mismatch(worker, version))
+            raise self._lacks_package(error) from error
+        found |= self._client.run(_version_here, on_error="return")
+        for machine, version in found.items():
+            if isinstance(version, ImportError):
+                raise self._lacks_package(version)
+            if isinstance(version, str) and version != __version__:  # else it died just now
+                raise WorkersError(_mismatch(machine, version, __version__))
+
+    def _lacks_package(self, error: ImportError) -> WorkersError:
+        return WorkersError(
+            f"A machine of the cluster {self._address} lacks a package ({error}); install jigsawnet {__version__} there."
+        )
+
+
+def _knock(address: str) -> None:
+    """See that a scheduler is there: it greets whoever connects; a Dask client would wait for another server without end."""
+    try:
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        host, port = parts.hostname, parts.port or _DEFAULT_PORT
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in _SCHEMES:
+        raise ConfigError(f"scheduler is {address!r}; it must be an address as tcp://host:{_DEFAULT_PORT}.")
+    with socket.create_connection((host, port), _ANSWER_S) as door:
+        if parts.scheme == "tcp" and not door.recv(1):
+            raise ConnectionError("no greeting")
 
 
 def _import_dask() -> Any:
@@ -187,5 +206,5 @@ def _version_here() -> str:
     return __version__
 
 
-def _mismatch(worker: str, found: str, wanted: str = __version__) -> str:
+def _mismatch(worker: str, found: str, wanted: str) -> str:
     return f"{worker} has jigsawnet {found}, and this is {wanted}; install the same version on all machines."
