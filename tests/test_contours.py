@@ -288,3 +288,12 @@ def test_the_borders_of_cut_pieces_fall_together_in_the_picture(
         others = np.stack([distance_to_curve(ring[within], other) for m, other in enumerate(rings) if m != k])
         assert np.median(others.min(0)) < 0.4
         assert np.quantile(others.min(0), 0.9) < 1.0
+
+
+def test_slender_pieces_are_sampled_as_finely_as_compact_ones_of_their_area() -> None:
+    """A strip has much border and little inside; the step that its perimeter asks for would be too coarse for it."""
+    strip, square = (np.zeros(shape, bool) for shape in ((1610, 50), (298, 298)))
+    strip[5:-5, 5:-5] = square[5:-5, 5:-5] = True
+    steps = [contours_of(mask)[0].step_px for mask in (strip, square)]
+    assert steps[1] == pytest.approx(4 * 288 / 240, rel=0.05)
+    assert steps[0] == pytest.approx(6 * math.sqrt(1600 * 40) / 240, rel=0.05)

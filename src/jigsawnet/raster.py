@@ -64,6 +64,11 @@ class ShapeBank:
     def __len__(self) -> int:
         return len(self.first) - 1
 
+    @property
+    def unit_px(self) -> float:
+        """The length that limits in px are meant for, when pieces are sampled finely: a third of a step, at least a pixel."""
+        return max(1.0, self.step_px / 3.0)
+
     def samples(self, piece: int) -> slice:
         """Where a piece's contour samples lie in the flat arrays."""
         return slice(int(self.first[piece]), int(self.first[piece + 1]))

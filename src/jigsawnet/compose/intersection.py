@@ -22,7 +22,7 @@ def groups_intersect(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> 
 
     Both are ``(K, 4)`` rows ``(piece, theta, x, y)`` with poses in one common frame.
     """
-    depth = FREE_DEPTH_PX * max(1.0, bank.step_px / 3.0)
+    depth = FREE_DEPTH_PX * bank.unit_px
     return bool(_intersect(fixed, moving, np.float32(depth), MAX_OVERLAP, *bank.arrays()[4:]))
 
 

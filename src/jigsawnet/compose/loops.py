@@ -37,7 +37,7 @@ class Tolerance:
     @staticmethod
     def of(config: ComposeConfig, bank: ShapeBank) -> Tolerance:
         """The tolerance of a single join; pixels grow with the pieces."""
-        return Tolerance(config.loop_px * max(1.0, bank.step_px / 3.0), math.radians(config.loop_deg))
+        return Tolerance(config.loop_px * bank.unit_px, math.radians(config.loop_deg))
 
     def after(self, joins: float) -> tuple[float, float]:
         """``(px, rad)`` after so many joins in a row."""

@@ -103,4 +103,4 @@ def _agreeing(table: EdgeTable, groups: Groups, bank: ShapeBank) -> IntArray:
     implied = chain(invert(groups.rows[table.i, 1:]), groups.rows[table.j, 1:])
     distance = np.linalg.norm(carry(table.i_from_j, middles) - carry(implied, middles), axis=1)
     angle = np.abs(wrap(table.i_from_j[:, 0] - implied[:, 0]))
-    return np.asarray(inside[(angle < LOOP_RAD) & (distance < LOOP_PX * max(1.0, bank.step_px / 3.0))])
+    return np.asarray(inside[(angle < LOOP_RAD) & (distance < LOOP_PX * bank.unit_px)])

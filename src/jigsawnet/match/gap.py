@@ -35,12 +35,14 @@ def estimate_gap(
 
     Below a pixel the estimate is as uncertain as it is large (measured on clean cuts: up to 0.5 px).
     """
-    best = np.lexsort((np.arange(len(fit)), -fit))[:_SEAMS]
-    best = best[fit[best] > _CONFIDENT]
+    order = np.lexsort((np.arange(len(fit)), -fit))
+    order = order[fit[order] > _CONFIDENT]
+    _, first = np.unique(np.stack([i[order], j[order]]), axis=1, return_index=True)
+    best = order[np.sort(first)[:_SEAMS]]  # near-copies of a join are no further witnesses
     if len(best) < _MIN_SEAMS:
         return 0.0
     i, j, pose = i[best], j[best], pose[best]
-    reach = config.loose_px * max(1.0, bank.step_px / 3.0)
+    reach = config.loose_px * bank.unit_px
     gap = 0.0
     for _ in range(_STEPS):
         pose, _ = verify(bank, i, j, pose, config, gap)
@@ -48,7 +50,7 @@ def estimate_gap(
         gap = min(max(gap + max(-_LARGEST_STEP_PX, min(_LARGEST_STEP_PX, step)), 0.0), _LARGEST_PX)
         if abs(step) < 0.05:
             break
-    found = gap >= _SMALLEST_PX and abs(step) < _SETTLED * gap
+    found = _SMALLEST_PX <= gap < _LARGEST_PX and abs(step) < _SETTLED * gap
     return gap if found and gap_error(bank, i, j, pose, gap, reach) < _LARGEST_DOUBT * gap else 0.0
 
 

@@ -76,7 +76,7 @@ def propose_tsamoura(
     i, j, score, rough_pose = _common_runs(bank, config, progress, workers or LocalWorkers(), stop)
     pose, features = verify(bank, i, j, rough_pose, config.verify)
     seam_px, overlap_px = features[:, FEATURES.index("length")], features[:, FEATURES.index("overlap_depth")]
-    touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * max(1.0, bank.step_px / 3.0))
+    touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * bank.unit_px)
     accepted = np.where(touching & np.isfinite(pose).all(1), score, 0.0)
     fit = accepted / accepted.max(initial=1e-9)
     keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))

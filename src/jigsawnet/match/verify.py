@@ -50,9 +50,9 @@ def verify(
 
     Borders are laid ``gap_px`` apart: 0 is edge to edge, less lets them overlap.
     """
-    radii = np.array(config.radii_px, dtype=np.float32) * np.float32(max(1.0, bank.step_px / 3.0))
+    radii = np.array(config.radii_px, dtype=np.float32) * np.float32(bank.unit_px)
     limits = np.array([config.tight_px, config.loose_px, config.free_overlap_px], np.float32)
-    limits *= np.float32(max(1.0, bank.step_px / 3.0))
+    limits *= np.float32(bank.unit_px)
     poses, features = pose.astype(np.float32), np.zeros((len(i), len(FEATURES)), np.float32)
     _verify_all(i, j, poses, features, np.float32(bank.step_px), np.float32(gap_px), radii, limits, *bank.arrays())
     return poses, features

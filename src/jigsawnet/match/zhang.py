@@ -96,7 +96,7 @@ def propose_zhang(
     ``fit`` is the paper's score, the number of well aligned border pixels, divided by the largest of the puzzle: the best
     candidate has 1. So it ranks the candidates of one puzzle and says nothing across puzzles.
     """
-    scale = max(1.0, bank.step_px / 3.0)
+    scale = bank.unit_px
     segments = split_contours(bank, config.tolerance_px * scale, config.split_lab, config.shortest_px * scale)
     workers = workers or LocalWorkers()
     material = Shared(_Material(bank, segments, config, scale))

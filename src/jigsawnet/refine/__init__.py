@@ -93,7 +93,7 @@ def refine_poses(
     graphs: list[_GraphStats] = []
     seams: list[SeamStats] = []
     gap, find_gap = laid_gap(assembly.edges), config.gap
-    inlier_px = config.inlier_px * max(1.0, bank.step_px / 3.0)
+    inlier_px = config.inlier_px * bank.unit_px
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
         before = measure_seams(bank, {idx: poses[idx] for idx in component}, gap)

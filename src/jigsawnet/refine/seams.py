@@ -124,7 +124,7 @@ class _Seams:
         self.bank = bank
         self.piece: Int64Array = np.array(sorted(poses), dtype=np.int64)
         self.incoming = np.array([(p.theta, p.x, p.y) for p in (poses[idx] for idx in self.piece.tolist())])
-        self.scale = max(1.0, bank.step_px / 3.0)
+        self.scale = bank.unit_px
         self._slide_weight = slide_weight
         self._smooth = _away_from_corners(bank)
         self._center = bank.center[self.piece].astype(np.float64)
