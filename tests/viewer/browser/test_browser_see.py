@@ -57,15 +57,9 @@ def test_a_click_on_a_piece_tells_its_name_and_why(nine: Any) -> None:
 def test_a_click_on_a_join_shows_its_seam_and_the_slider_pulls_it_apart(nine: Any) -> None:
     picture = "() => document.querySelector('canvas.seam').toDataURL()"
     join = nine.ask("() => workbench.store.state.joins[0]")
-    x, y = nine.ask(
-        """(join) => {
-            const {camera, canvas} = workbench, box = canvas.getBoundingClientRect();
-            const [x, y] = camera.toScreen(join.seam[Math.floor(join.seam.length / 2)]);
-            return [box.left + x, box.top + y];
-        }""",
-        join,
-    )
-    nine.page.mouse.click(x, y)
+    x, y = nine.ask("({i, j}) => workbench.stitch(i, j)", join)
+    box = nine.page.locator("#canvas").bounding_box()
+    nine.page.mouse.click(box["x"] + x, box["y"] + y)
     nine.idle()
     assert nine.ask(SELECTED) == {"kind": "join", "i": join["i"], "j": join["j"]}
     together = nine.ask(picture)

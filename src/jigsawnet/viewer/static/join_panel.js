@@ -3,7 +3,7 @@ import { readPalette } from "./colors.js";
 import { make } from "./dom.js";
 import { action, meter, number } from "./inspector.js";
 import { enterPiece } from "./paint.js";
-import { boxOf, middleOf } from "./pose.js";
+import { boxOf, middleOf, pointAlong } from "./pose.js";
 
 const VIEW_PX = 300;
 
@@ -80,7 +80,7 @@ class SeamView {
     this.zoomChoice.value = String(this.zoom);
     this.alongSlider.disabled = this.zoom === 0;
     const k = (this.zoom || whole) * dpr;
-    const middle = this.zoom ? seam[Math.round(this.along * (seam.length - 1))] : middleOf(this.box);
+    const middle = this.zoom ? pointAlong(seam, this.along) : middleOf(this.box);
     const frame = { ctx, k, ox: middle[0] - width / (2 * k), oy: middle[1] - height / (2 * k) };
     ctx.imageSmoothingEnabled = k < 2;
     this.#piece(frame, detail.i, detail.i_pose, [-normal[0], -normal[1]]);

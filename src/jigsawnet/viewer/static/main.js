@@ -10,6 +10,7 @@ import { byId, percent } from "./dom.js";
 import { listenToServer } from "./events.js";
 import { listenToKeys } from "./keyboard.js";
 import { buildLists } from "./lists.js";
+import { stitchOf } from "./paint.js";
 import { handleAt } from "./picking.js";
 import { Pointer } from "./pointer.js";
 import { ActionQueue } from "./queue.js";
@@ -59,6 +60,9 @@ const workbench = {
 
   /** Where the turning handle is on the canvas. */
   handle: () => handleAt(store, camera),
+
+  /** Where the line of a join crosses its seam, on the canvas. */
+  stitch: (i, j) => camera.toScreen(stitchOf(store, store.join(i, j))[1]),
 
   placed: () => store.pieces.filter((piece) => store.poseOf(piece.idx)).map((piece) => piece.idx),
 

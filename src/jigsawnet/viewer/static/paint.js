@@ -1,5 +1,6 @@
 /** Drawing single things: pieces, joins, marks. `frame` is `{ctx, k, ox, oy}`: k device px per world px, world (ox, oy) at 0, 0. */
 import { scaleColor } from "./colors.js";
+import { pointAlong } from "./pose.js";
 
 export const toDevice = (frame, [x, y]) => [(x - frame.ox) * frame.k, (y - frame.oy) * frame.k];
 
@@ -84,7 +85,7 @@ export function hatchPiece(frame, piece, pose, color) {
 export function stitchOf(store, join) {
   const [a, b] = [store.centerOf(join.i), store.centerOf(join.j)];
   if (!a || !b || !join.seam.length) return null;
-  const at = join.seam[Math.floor(join.seam.length / 2)];
+  const at = pointAlong(join.seam, 0.5);
   const reach = (end, r) => {
     const length = Math.hypot(end[0] - at[0], end[1] - at[1]) || 1;
     const share = Math.min(0.4, (0.2 * r) / length);

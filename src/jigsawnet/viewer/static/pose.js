@@ -43,3 +43,17 @@ export function boxOf(points) {
 }
 
 export const middleOf = (box) => [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
+
+/** The point at a share (0 to 1) of a line's length; the line has at least one point. */
+export function pointAlong(line, share) {
+  const lengths = line.slice(1).map(([x, y], k) => Math.hypot(x - line[k][0], y - line[k][1]));
+  let left = share * lengths.reduce((sum, length) => sum + length, 0);
+  for (const [k, length] of lengths.entries()) {
+    if (left <= length && length > 0) {
+      const t = left / length;
+      return [line[k][0] + t * (line[k + 1][0] - line[k][0]), line[k][1] + t * (line[k + 1][1] - line[k][1])];
+    }
+    left -= length;
+  }
+  return line.at(-1);
+}
