@@ -106,8 +106,7 @@ class _Waiting:
         self, constraints: Constraints, *, progress: Progress = no_progress, stop: Stop, on_snapshot: Any = None
     ) -> Any:
         self.started.set()
-        if on_snapshot:
-            on_snapshot([{0: SE2.identity(), 1: SE2.identity()}])
+        on_snapshot({0: SE2.identity(), 1: SE2.identity()})
         while not stop.is_over():
             progress("compose", 0, 1)
         self.assembly = Assembly(9, {}, ())
@@ -128,6 +127,7 @@ def test_a_solver_at_work_can_be_stopped_and_meanwhile_nothing_is_changed(
         refused = client.post("/api/edits", json={"revision": 0, "edit": {"kind": "pin", "pieces": [1]}})
         assert refused.status_code == 409
         assert client.post("/api/solve", json={"revision": 0}).status_code == 409
+        assert set(_until(events, "snapshot")["poses"]) == {"0", "1"}
         assert client.post("/api/stop").status_code == 202
         assert "nothing has changed" in _until(events, "error")["text"]
         session.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +12,17 @@ import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.cli.signals import stop_on_signals
+from jigsawnet.cli.view import at_workbench
+from jigsawnet.cli.watching import watching
 from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError
+from jigsawnet.io.edits_json import EDITS_FILE
 from jigsawnet.loading import ScanInput
 from jigsawnet.runs import Request, Run, read_size, solve_run
+from jigsawnet.runs.request import effective_config
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Puzzle
+from jigsawnet.types import Constraints, Puzzle
+from jigsawnet.viewer.replay import Replay, check_free
 from jigsawnet.workers import open_workers
 
 STOPPED = 130
@@ -55,6 +61,13 @@ class Solve:
     """Cores of this machine that match and score; left out, all. The result is the same."""
     scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
     """Match and score on the Dask cluster whose scheduler is at this address, as tcp://host:8786."""
+    edits: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Corrections by hand from this edits.json, which the workbench (jigsawnet view) writes: what was fixed and forbidden is
+    kept, and the rest is solved."""
+    view: Flag = False
+    """Watch in the browser while the pieces come together; afterwards it is the workbench, until Ctrl-C."""
+    no_browser: Flag = False
+    """With --view: only print the address."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
     scans: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
@@ -71,20 +84,32 @@ class Solve:
         """Solve and write; the exit code says whether every piece is placed in one component."""
         request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff)
         stop, limit = Stop.after(self.time_limit), self.memory_limit and read_size(self.memory_limit)
-        with open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress:
-            run = solve_run(
-                request, self.out, progress=progress, stop=stop, workers=workers, memory_limit=limit or None,
-                on_pieces=None if self.json else _say_pieces,
-            )  # fmt: skip
-        _say_run(run, self.json)
-        if stop.is_requested:
-            return STOPPED
-        return 0 if run.assembly.complete and not run.cut_short else 1
+        replay = None if self.edits is None else Replay(self.edits)
+        passed_over = check_free(self.out, self.edits)
+        code = STOPPED
+        with watching(self.view, self.out, effective_config(request), stop, self.no_browser) as watcher:
 
+            def on_pieces(puzzle: Puzzle) -> None:
+                if not self.json:
+                    say_notes(puzzle.warnings)  # what a person should know before an hour is spent
+                watcher.on_pieces(puzzle)
 
-def _say_pieces(puzzle: Puzzle) -> None:
-    """What a person should know before an hour is spent."""
-    say_notes(puzzle.warnings)
+            with open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress:
+                run = solve_run(
+                    request, self.out, constraints=replay.constraints if replay else Constraints(),
+                    progress=watcher.beside(progress), stop=stop, workers=workers, memory_limit=limit or None,
+                    on_pieces=on_pieces, on_snapshot=watcher.on_snapshot if self.view else None,
+                )  # fmt: skip
+            if replay and not run.cut_short:
+                with nullcontext() if self.view else at_workbench(self.out):
+                    replay.record(self.out, run.puzzle, run.assembly)
+            _say_run(run, self.json)
+            if passed_over and not self.json:
+                say_notes([f"The edits in {self.out} were not used; add --edits {self.out / EDITS_FILE} to keep to them."])
+            if not stop.is_requested or watcher.has_stopped:
+                code = 0 if run.assembly.complete and not run.cut_short else 1
+                watcher.stay(run)
+        return code
 
 
 def _say_run(run: Run, as_json: bool) -> None:

@@ -67,14 +67,14 @@ def beside(pieces: Pieces, poses: Mapping[int, SE2], moving: Collection[int]) ->
     if not fixed or not loose:
         return {idx: poses[idx] for idx in loose}
     gap = GAP * float(np.median([max(size) for size in pieces.sizes]))
-    still, moved = boxes(pieces, poses, fixed, gap), boxes(pieces, poses, loose, 0.0)
+    still, moved = _boxes(pieces, poses, fixed, gap), _boxes(pieces, poses, loose, 0.0)
     shifts = [(_free_shift(still, moved, direction), k) for k, direction in enumerate(_DIRECTIONS)]
     length, k = min(shifts)
     dx, dy = (length * part for part in _DIRECTIONS[k])
     return {idx: SE2(poses[idx].theta, poses[idx].x + dx, poses[idx].y + dy) for idx in loose}
 
 
-def boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
+def _boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
     """``(K, 2, 2)``: for x and y the ends of the upright box around each piece's picture."""
     rows = []
     for idx in chosen:

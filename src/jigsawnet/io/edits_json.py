@@ -86,6 +86,14 @@ def read_edits(path: Path, names: Sequence[str]) -> Edits:
     return Edits(results[0], entries, len(entries))
 
 
+def has_edits(path: Path) -> bool:
+    """True when a list holds anything that a person did; also when it cannot be read, for then nobody knows."""
+    try:
+        return bool(load_object(path, FORMAT, VERSION).get("edits"))
+    except FormatError:
+        return True
+
+
 def parse_edit(entry: Any, find: Find, where: str) -> Edit:
     """One edit of a person from JSON; what a solve gave is not among them."""
     kind = field(entry, "kind", where)

@@ -22,6 +22,7 @@ from jigsawnet.runs.measured import known_from_arrays, measured_to_arrays
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, effective_config, request_to_plain
 from jigsawnet.runs.run import NOTHING_DECIDED, Run, unsolved_run
+from jigsawnet.runs.snapshots import OnPoses
 from jigsawnet.runs.stages import (
     DRAFT,
     Candidates,
@@ -45,12 +46,13 @@ def solve_run(
     request: Request,
     out: Path,
     *,
-    constraints: Constraints = NOTHING_DECIDED,
+    constraints: Constraints | Callable[[Puzzle], Constraints] = NOTHING_DECIDED,
     progress: Progress = no_progress,
     stop: Stop | None = None,
     workers: Workers | None = None,
     memory_limit: int | None = None,
     on_pieces: Callable[[Puzzle], None] | None = None,
+    on_snapshot: OnPoses | None = None,
 ) -> Run:
     """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
 
@@ -59,12 +61,13 @@ def solve_run(
     Args:
         request: what to solve, and how.
         out: the run folder; made if need be.
-        constraints: what a person has decided.
+        constraints: what a person has decided; a function is asked once the pieces are read, before the long work starts.
         progress: told how far each stage is.
         stop: ends it early; then the best assembly so far is written, and the next call goes on.
         workers: who matches and scores; None: the cores of this machine.
         memory_limit: bytes that the process may hold.
         on_pieces: told what was read, before the long work starts.
+        on_snapshot: shown the pieces that are joined so far, some times a second, as poses in one frame.
 
     Raises:
         JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
@@ -78,8 +81,9 @@ def solve_run(
         guard.check_estimate(pieces.puzzle)
         if on_pieces is not None:
             on_pieces(pieces.puzzle)
+        decided = constraints(pieces.puzzle) if callable(constraints) else constraints
         run = solver.candidates(pieces, weights)
-        return assemble_run(folder, run, constraints, solver.progress, solver.stop)
+        return assemble_run(folder, run, decided, solver.progress, solver.stop, on_snapshot)
 
 
 class _Solver:

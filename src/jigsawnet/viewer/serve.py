@@ -62,6 +62,11 @@ class Workbench:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
 
+    def wait(self) -> None:
+        """Until the server that `start` began ends; Ctrl-C comes through."""
+        while self._thread is not None and self._thread.is_alive():
+            self._thread.join(0.5)
+
     def stop(self) -> None:
         """End what `start` began."""
         self._session.close()

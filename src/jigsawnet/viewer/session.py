@@ -6,9 +6,10 @@ Every change is on the disk before anybody is told of it. All methods may be cal
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,15 +18,16 @@ import numpy as np
 from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, arrange, constraints_of
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, pose_row, save_edits
+from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
 from jigsawnet.raster import ShapeBank
+from jigsawnet.runs.snapshots import OnPoses
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle
 from jigsawnet.viewer.candidates import Candidates
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
 from jigsawnet.viewer.seams import SeamBook
-from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of, spread
+from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of
 
 _TELL_SECONDS = 0.1
 _TOUCHING_SHARE = 0.06
@@ -58,7 +60,7 @@ class Workable(Protocol):
     def bank(self) -> ShapeBank:
         """The contours."""
 
-    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop) -> Workable:
+    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, on_snapshot: OnPoses | None) -> Workable:
         """Compose again."""
 
 
@@ -76,7 +78,10 @@ class Session:
         self.pictures = PiecePictures(run.puzzle)
         self.lock = threading.RLock()
         self.revision = 0
+        self.has_stopped = False
+        """True once somebody has asked the solver to end."""
         self._stop = watched
+        self._told: dict[str, float] = {}
         self._thread: threading.Thread | None = None
         self._open(run)
 
@@ -89,9 +94,7 @@ class Session:
         self._kept: dict[int, Arrangement] = {}
         self._texts: Memo = {}
         self.arrangement = self._arrangement_of(self.edits)
-        self.seams.look_up(
-            [edge.alignment for edge in self.arrangement.joins.values()]
-        )  # so that the first state comes at once
+        self.seams.look_up([edge.alignment for edge in self.arrangement.joins.values()])
 
     def adopt(self, run: Workable) -> None:
         """The solve that was watched is done."""
@@ -141,6 +144,7 @@ class Session:
         """Ask the solver to end soon; nothing happens when it is not at work."""
         stop = self._stop
         if stop is not None:
+            self.has_stopped = True
             stop.request()
 
     def wait(self, seconds: float | None = None) -> None:
@@ -151,7 +155,9 @@ class Session:
 
     def close(self) -> None:
         """Stop what runs and send everybody home."""
-        self.stop()
+        stop = self._stop
+        if stop is not None:
+            stop.request()
         self.wait()
         self.hub.close()
 
@@ -219,7 +225,7 @@ class Session:
         """In a thread of its own: solve on, take the result over, tell everybody."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
         try:
-            run = self.run.solve_on(constraints_of(before), progress=self.teller(), stop=stop)
+            run = self.run.solve_on(constraints_of(before), progress=self.tell, stop=stop, on_snapshot=self.show)
             done = self._take_over(run, before, stopped=stop.is_requested)
         except JigsawNetError as error:
             done = {"type": "error", "text": str(error)}
@@ -244,31 +250,26 @@ class Session:
                 "components": len(self.arrangement.groups), "stopped": stopped,
             }  # fmt: skip
 
-    def teller(self) -> Progress:
+    def tell(self, stage: str, done: int, total: int) -> None:
         """Progress for the windows, some times a second."""
-        last: dict[str, float] = {}
-
-        def tell(stage: str, done: int, total: int) -> None:
-            now = time.monotonic()
-            if done < total and now - last.get(stage, 0.0) < _TELL_SECONDS:
-                return
-            last[stage] = now
+        now = time.monotonic()
+        if done >= total or now - self._told.get(stage, -math.inf) >= _TELL_SECONDS:
+            self._told[stage] = now
             self.hub.publish({"type": "progress", "stage": stage, "done": done, "total": total})
 
-        return tell
-
-    def show(self, groups: Sequence[Mapping[int, SE2]]) -> None:
+    def show(self, poses: Mapping[int, SE2]) -> None:
         """Tell the windows how far the pieces have come together."""
-        poses = spread(self.pieces, self.arrangement, groups)
-        rows = {str(idx): pose_row(pose) for idx, pose in poses.items()}
+        rows = {str(idx): [round(pose.theta, 6), round(pose.x, 2), round(pose.y, 2)] for idx, pose in poses.items()}
         self.hub.publish({"type": "snapshot", "poses": rows})
 
 
 def open_edits(run: Workable) -> Edits:
-    """The edits of a run folder; a run without any gets an empty list, so that its start is on record."""
+    """The edits of a run folder; a run without any gets an empty list that has its start on record."""
     names = run.puzzle.names()
     if (run.folder / EDITS_FILE).is_file():
-        return load_edits(run.folder, names)
+        edits = load_edits(run.folder, names)
+        if edits.entries:
+            return edits
     edits = Edits(lay_on_table(run.puzzle, run.assembly))
     try:
         save_edits(run.folder, edits, names)

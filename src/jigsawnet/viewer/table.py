@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from jigsawnet.edits import Arrangement, Pieces
-from jigsawnet.edits.parting import beside, boxes
+from jigsawnet.edits.parting import beside
 from jigsawnet.geometry import SE2
 from jigsawnet.render.layout import lay_out
 from jigsawnet.types import Alignment, Assembly, Edge, Puzzle
-
-OnSnapshot = Callable[[Sequence[Mapping[int, SE2]]], None]
-"""Shown the groups so far, each in a frame of its own."""
 
 
 def pieces_of(puzzle: Puzzle) -> Pieces:
@@ -43,38 +39,6 @@ def lay_back(pieces: Pieces, before: Arrangement, assembly: Assembly) -> Assembl
         poses |= {idx: move @ assembly.poses[idx] for idx in component}
         poses |= beside(pieces, poses, set(component))
     return dataclasses.replace(assembly, poses=poses, edges=_plain_edges(assembly.edges))
-
-
-def spread(pieces: Pieces, before: Arrangement, groups: Sequence[Mapping[int, SE2]]) -> dict[int, SE2]:
-    """Groups that are still growing, each where most of it lay before, or else in rows below; quick rather than exact."""
-    poses: dict[int, SE2] = {}
-    new: list[Mapping[int, SE2]] = []
-    for group in sorted(groups, key=lambda group: (-len(group), min(group))):
-        if before.poses.keys().isdisjoint(group):
-            new.append(group)
-        else:
-            move = _move_back(before, group, group)
-            poses |= {idx: move @ pose for idx, pose in group.items()}
-    return poses | _in_rows(pieces, new, below=poses)
-
-
-def _in_rows(pieces: Pieces, groups: Sequence[Mapping[int, SE2]], below: Mapping[int, SE2]) -> dict[int, SE2]:
-    """Groups side by side in rows, by their boxes, below what lies there."""
-    if not groups:
-        return {}
-    extents = [boxes(pieces, group, sorted(group), 0.0) for group in groups]
-    corners = [(box[:, :, 0].min(0), box[:, :, 1].max(0)) for box in extents]
-    gap = 0.25 * max(max(size) for size in pieces.sizes)
-    width = 1.2 * math.sqrt(sum(float((high - low + gap).prod()) for low, high in corners))
-    top = float(boxes(pieces, below, sorted(below), gap)[:, 1, 1].max()) if below else 0.0
-    x = row = 0.0
-    poses: dict[int, SE2] = {}
-    for group, (low, high) in zip(groups, corners, strict=True):
-        if x > 0 and x + float(high[0] - low[0]) > width:
-            x, top, row = 0.0, top + row + gap, 0.0
-        poses |= {idx: SE2(p.theta, p.x + x - float(low[0]), p.y + top - float(low[1])) for idx, p in group.items()}
-        x, row = x + float(high[0] - low[0]) + gap, max(row, float(high[1] - low[1]))
-    return poses
 
 
 def _move_back(before: Arrangement, poses: Mapping[int, SE2], component: Iterable[int]) -> SE2:
