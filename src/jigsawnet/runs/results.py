@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from jigsawnet.config import SolveConfig
 from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import write_alignments, write_edges, write_poses
@@ -71,7 +73,8 @@ def _write_files(run: Run, folder: Path) -> None:
         write_png(folder / "assembly-back.png", render_back(puzzle, run.backs, assembly), run.dpi)
     report = run.report
     write_report(folder / "report.json", report)
-    write_text(folder / "report.html", report_html(ReportInput(puzzle, assembly, run.graph, report, picture, run.dpi)))
+    facts = ReportInput(puzzle, assembly, run.graph, report, picture, run.dpi, asdict(SolveConfig()))
+    write_text(folder / "report.html", report_html(facts))
     write_candidates(folder / CANDIDATES_FILE, run.alignments, puzzle.names())
     if run.request.authors_text:
         lines = stitch_lines(run.bank, run.alignments)

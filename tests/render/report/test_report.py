@@ -284,6 +284,13 @@ def test_the_same_run_gives_the_same_page(page_input):
     assert report_html(page_input) == report_html(page_input)
 
 
+def test_options_that_were_changed_are_named(page_input):
+    assert "Every option has its default." in report_html(replace(page_input, defaults={"match": {"step": 2.0}}))
+    page = Page(report_html(replace(page_input, defaults={"match": {"step": 3.5}})))
+    assert "option that was changed" in page.text
+    assert "3.5" in page.text
+
+
 def test_a_share_is_never_rounded_up():
     assert percent(0.99999) == "99.9 %"
     assert percent(1.0) == "100 %"

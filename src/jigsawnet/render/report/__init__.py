@@ -40,6 +40,7 @@ def report_html(given: ReportInput) -> str:
     pieces = Pieces(given.puzzle)
     body = "\n".join([
         _head(given, joins, layout),
+        "<main>",
         _picture(given, layout),
         section(
             "confidence", "How sure each piece is",
@@ -52,6 +53,7 @@ def report_html(given: ReportInput) -> str:
         stages_section(given),
         settings_section(given),
         citation_section(given),
+        "</main>",
         f"<footer>Written by jigsawnet {text(given.report.version)}; for programs see assembly.json and report.json.</footer>",
     ])  # fmt: skip
     return document(f"{given.puzzle.name}: report of jigsawnet", body)

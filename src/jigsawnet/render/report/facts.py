@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from jigsawnet.geometry import SE2
 from jigsawnet.types import Assembly, Edge, MatchGraph, Puzzle, RunReport, Seam, UInt8Array, loops_through
@@ -13,7 +14,11 @@ MM_PER_INCH = 25.4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportInput:
-    """What a run found. ``picture`` is the assembly as `render_assembly` paints it: RGBA ``(H, W, 4)``."""
+    """What a run found.
+
+    ``picture`` is the assembly as `render_assembly` paints it: RGBA ``(H, W, 4)``. ``defaults`` are the options as they are
+    when nobody changes them, in the shape of ``report.config``; empty: not known.
+    """
 
     puzzle: Puzzle
     assembly: Assembly
@@ -21,6 +26,7 @@ class ReportInput:
     report: RunReport
     picture: UInt8Array
     dpi: float | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def length(self, px: float) -> str:
         """A length for a person: in px, and in mm when the resolution is known."""

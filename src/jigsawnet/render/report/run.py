@@ -19,7 +19,7 @@ def stages_section(given: ReportInput) -> str:
         [text(stage.name), f"{stage.seconds:.2f}", _bar(stage.seconds / longest), text(_counted(stage))] for stage in stages
     ]
     rows.append(["in all", f"{sum(stage.seconds for stage in stages):.2f}", "", ""])
-    return section("stages", "Seconds per stage", table(["stage", "seconds", "", "counted"], rows, numbers=(1,)))
+    return section("stages", "Seconds per stage", table(["stage", "seconds", "compared", "counted"], rows, numbers=(1,)))
 
 
 def settings_section(given: ReportInput) -> str:
@@ -28,11 +28,20 @@ def settings_section(given: ReportInput) -> str:
     known = [["version", text(report.version)], ["puzzle", text(report.puzzle)], ["seed", text(report.seed)]]
     if given.dpi is not None:
         known.append(["resolution", f"{given.dpi:g} dpi"])
-    options = [[f"<code>{text(name)}</code>", f"<code>{text(value)}</code>"] for name, value in flat(report.config)]
+    options = dict(flat(report.config))
+    usual = dict(flat(given.defaults))
+    changed = {name: value for name, value in options.items() if name in usual and usual[name] != value}
+    words = "<p>Every option has its default.</p>" if usual and not changed else ""
     return section(
-        "settings", "Settings and version",
-        table(["", "value"], known), fold(f"All {len(options)} options", table(["option", "value"], options)),
+        "settings", "Settings and version", table(["what", "value"], known), words,
+        table(["option that was changed", "value", "default"], _codes(changed, usual)) if changed else "",
+        fold(f"All {len(options)} options", table(["option", "value"], _codes(options))),
     )  # fmt: skip
+
+
+def _codes(options: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> list[list[str]]:
+    rows = ((name, value, *([usual[name]] if usual else [])) for name, value in options.items())
+    return [[f"<code>{text(cell)}</code>" for cell in row] for row in rows]
 
 
 def citation_section(given: ReportInput) -> str:
