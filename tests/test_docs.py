@@ -15,6 +15,7 @@ from jigsawnet.cli.commands import COMMANDS
 from jigsawnet.cli.reference import groups_of, reference
 from jigsawnet.io.alignments_json import read_candidates
 from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.edits_json import read_edits
 from jigsawnet.io.report_json import write_report
 from jigsawnet.score import weights
 from jigsawnet.types import RunReport
@@ -144,12 +145,13 @@ def test_python_in_the_readme_uses_public_names_only() -> None:
 
 
 def test_examples_in_formats_can_be_read(tmp_path: Path) -> None:
-    assembly_text, candidates_text, weights_text = blocks(FORMATS, "json")
-    (tmp_path / "assembly.json").write_text(assembly_text, encoding="utf-8")
-    (tmp_path / "alignments.json").write_text(candidates_text, encoding="utf-8")
+    texts = {json.loads(text)["format"].removeprefix("jigsawnet/"): text for text in blocks(FORMATS, "json")}
+    for name in ("assembly", "alignments", "edits"):
+        (tmp_path / f"{name}.json").write_text(texts[name], encoding="utf-8")
     assembly, names = read_assembly(tmp_path / "assembly.json")
     (candidate,) = read_candidates(tmp_path / "alignments.json", names)
-    assert json.loads(weights_text)["format"] == weights.FORMAT
+    assert weights.FORMAT.removeprefix("jigsawnet/") in texts
+    assert len(read_edits(tmp_path / "edits.json", [f"fragment_{k:04d}.png" for k in range(1, 8)]).entries) == 4
     assert assembly.unplaced == (2,)
     assert candidate.i_from_j == assembly.edges[0].alignment.i_from_j
     angle, distance = candidate.i_from_j.distance(assembly.poses[0].inverse() @ assembly.poses[1])
