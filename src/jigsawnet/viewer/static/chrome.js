@@ -22,7 +22,7 @@ export function wireToolbar(workbench) {
     byId(id).addEventListener("change", (event) => store.setView({ [name]: event.target.checked }));
   }
   wireCompare(store);
-  store.on("state progress", () => showRun(store));
+  store.on("state progress snapshot", () => showRun(store));
   store.on("view", () => showView(store));
   store.on("view truth state", () => showLegend(store));
   byId("help-keys").append(keyTable());

@@ -1,7 +1,7 @@
 /** What the page knows: the server's last state, what is selected, how it is shown, and what is being carried.
  *
  * Everything that changes goes through a method, and each method tells the listeners: `on(kind, listener)` with the kinds
- * `state`, `selection`, `view`, `draft`, `ghost`, `progress`, `truth`.
+ * `state`, `selection`, `view`, `draft`, `ghost`, `hover`, `snapshot`, `progress`, `truth`.
  */
 import { apply, boxOf } from "./pose.js";
 
@@ -112,8 +112,9 @@ export class Store {
     return [...(this.state?.joins ?? [])].sort((a, b) => a.score - b.score || a.i - b.i || a.j - b.j);
   }
 
+  /** Pieces without a place, as far as the solver has come. */
   tray() {
-    return this.pieces.filter((piece) => piece.pose === null);
+    return this.pieces.filter((piece) => this.settledPose(piece.idx) === null);
   }
 
   select(what) {

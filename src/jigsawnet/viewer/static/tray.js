@@ -9,7 +9,7 @@ export class Tray {
 
   constructor(parent, title, { store, actions, api, pointer }) {
     Object.assign(this, { parent, title, store, actions, api, pointer });
-    store.on("state selection", () => this.draw());
+    store.on("state selection snapshot", () => this.draw());
   }
 
   draw() {

@@ -1,0 +1,76 @@
+"""Watching the solver in the browser: progress, pieces coming together, stopping, and a server that goes away."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Assembly, Constraints, Progress, Puzzle
+from jigsawnet.viewer.session import Session
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.flaky(reruns=2)]
+
+BUSY = "() => workbench.store.busy"
+
+
+@dataclasses.dataclass(frozen=True)
+class PatientRun:
+    """A run whose solver goes on until it is stopped, and then has found what there was before."""
+
+    solved: Any
+    folder: Path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solved, name)
+
+    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, **_: Any) -> PatientRun:
+        while not stop.is_over():
+            progress("compose", 1, 4)
+            time.sleep(0.01)
+        return self
+
+
+def test_solving_shows_its_progress_and_is_stopped(
+    serve: Callable[..., Any], open_window: Callable[..., Any], solved_nine: Any, tmp_path: Path
+) -> None:
+    window = open_window(serve(Session(PatientRun(solved_nine, tmp_path))).address)
+    window.press("n", "s")
+    assert window.ask(BUSY)
+    window.until("() => document.getElementById('counts').textContent === 'Composing 25 %'")
+    assert window.page.locator("#stop").is_visible()
+    assert not window.page.locator("#solve").is_visible()
+    window.press("x")
+    assert "Stop it first" in window.text("#status")
+    assert window.ask("() => workbench.store.state.edits.length") == 0, "nothing is edited meanwhile"
+    window.press("Shift+S")
+    window.until("() => !workbench.store.busy")
+    window.idle()
+    assert window.page.locator("#solve").is_visible()
+    assert len(window.poses()) == 9
+
+
+def test_pieces_come_together_while_one_watches(nine: Any, nine_session: Session, nine_pieces: tuple[Puzzle, Assembly]) -> None:
+    poses = nine_pieces[1].poses
+    nine_session.hub.publish({"type": "progress", "stage": "compose", "done": 1, "total": 3})
+    nine_session.show([{idx: poses[idx] for idx in (0, 1, 2)}])
+    nine.until("() => workbench.placed().length === 3")
+    nine.idle()
+    assert nine.ask(BUSY)
+    assert nine.page.locator(".thumb").count() == 6, "the others wait in the tray"
+    nine_session.show([{idx: poses[idx] for idx in range(7)}])
+    nine.until("() => workbench.placed().length === 7")
+    nine_session.hub.publish({"type": "solved", "revision": nine_session.revision, "placed": 9, "components": 1})
+    nine.until("() => !workbench.store.busy && workbench.placed().length === 9")
+    assert "9 pieces placed" in nine.text("#status")
+
+
+def test_a_server_that_went_away_is_told(nine: Any, nine_server: Any) -> None:
+    nine_server.stop()
+    nine.until("() => !document.getElementById('banner').hidden")
+    assert "does not answer" in nine.text("#banner")
