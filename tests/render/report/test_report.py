@@ -284,6 +284,15 @@ def test_the_same_run_gives_the_same_page(page_input):
     assert report_html(page_input) == report_html(page_input)
 
 
+def test_many_warnings_are_folded_and_bounded(page_input):
+    many = replace(page_input, report=replace(RUN, warnings=tuple(f"Note {k}." for k in range(500))))
+    page = Page(report_html(many))
+    assert "494 more warnings" in page.text
+    assert "Note 99." in page.text
+    assert "Note 100." not in page.text
+    assert "400 more in report.json" in page.text
+
+
 def test_options_that_were_changed_are_named(page_input):
     assert "Every option has its default." in report_html(replace(page_input, defaults={"match": {"step": 2.0}}))
     page = Page(report_html(replace(page_input, defaults={"match": {"step": 3.5}})))

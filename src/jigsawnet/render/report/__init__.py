@@ -13,7 +13,7 @@ from jigsawnet.render.layout import Layout, lay_out
 from jigsawnet.render.report.confidence_map import PICTURE_ID, confidence_map, legend
 from jigsawnet.render.report.facts import Join, ReportInput, weakest_first
 from jigsawnet.render.report.joins import joins_section
-from jigsawnet.render.report.page import PAPER, document, jpeg, label, percent, plural, section, text
+from jigsawnet.render.report.page import PAPER, document, fold, jpeg, label, percent, plural, section, text
 from jigsawnet.render.report.pairs import Pieces
 from jigsawnet.render.report.pieces import parts_section, unplaced_section
 from jigsawnet.render.report.run import citation_section, settings_section, stages_section
@@ -23,6 +23,8 @@ __all__ = ["ReportInput", "report_html"]
 
 _LONGEST_SIDE = 1600
 _MOST_WARNINGS = 100
+_OPEN_WARNINGS = 6
+"""Those that can be seen without a click."""
 _MEANING = (
     "<p>The confidence of a piece is how likely it is that at least one of its joins is right. It is calibrated: of the joins"
     " that are called 80 % sure about 80 % are right. Rest the pointer on a piece to see its name.</p>"
@@ -101,9 +103,13 @@ def _warnings(given: ReportInput) -> str:
     warnings = given.report.warnings
     if not warnings:
         return ""
-    items = "".join(f"<li>{text(sentence)}</li>" for sentence in warnings[:_MOST_WARNINGS])
-    more = f"<li>{len(warnings) - _MOST_WARNINGS:,} more in report.json</li>" if len(warnings) > _MOST_WARNINGS else ""
-    return f'<ul class="warnings" aria-label="Warnings">{items}{more}</ul>\n'
+    items = [f"<li>{text(sentence)}</li>" for sentence in warnings[:_MOST_WARNINGS]]
+    if len(warnings) > _MOST_WARNINGS:
+        items.append(f"<li>{len(warnings) - _MOST_WARNINGS:,} more in report.json</li>")
+    open_, folded = items[:_OPEN_WARNINGS], items[_OPEN_WARNINGS:]
+    if folded:
+        open_.append(f"<li>{fold(f'{len(warnings) - len(open_)} more warnings', '<ul>' + ''.join(folded) + '</ul>')}</li>")
+    return '<ul class="warnings" aria-label="Warnings">' + "".join(open_) + "</ul>\n"
 
 
 def _picture(given: ReportInput, layout: Layout) -> str:
