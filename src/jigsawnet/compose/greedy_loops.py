@@ -70,6 +70,7 @@ class LoopSearch:
             a = self._joins[start]
             if not self._discarded[start] and not self._groups.same(a.i, a.j):
                 steps -= self._search_from(start, min(steps, STEPS_PER_START))
+                clock.show(self._groups.all_placed)
         return self._groups
 
     def _shuffled(self, edges: list[int]) -> list[int]:

@@ -83,6 +83,7 @@ def write_stream(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _not_written(path: Path, error: Exception) -> OutputError:
+    path = Path(*(part for part in path.parts if not part.startswith(TEMPORARY)))  # where it was to be in the end
     if getattr(error, "errno", None) in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return OutputError(f"The disk is full and {path} was not written; make room and start again.")
     return OutputError(f"{path} cannot be written: {_reason(error)}.")

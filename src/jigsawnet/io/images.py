@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 import sys
 import threading
@@ -21,7 +20,8 @@ from PIL import Image, UnidentifiedImageError
 from PIL.Image import Transpose
 from PIL.TiffImagePlugin import TiffImageFile
 
-from jigsawnet.errors import InputError, OutputError
+from jigsawnet.errors import InputError
+from jigsawnet.io.files import write_stream
 from jigsawnet.types import UInt8Array
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
@@ -164,16 +164,8 @@ def save_picture(path: Path, image: UInt8Array, file_format: str, dpi: float | N
         raise ValueError("an image to write must be (H, W, 3) or (H, W, 4) uint8 and not empty")
     if dpi is not None:
         options["dpi"] = (dpi, dpi)
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        try:
-            with draft.open("xb") as stream:
-                Image.fromarray(np.ascontiguousarray(image)).save(stream, format=file_format, **options)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{path.name} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+    picture = Image.fromarray(np.ascontiguousarray(image))
+    write_stream(path, lambda stream: picture.save(stream, format=file_format, **options))
 
 
 def _too_large(name: str, max_pixels: int) -> InputError:

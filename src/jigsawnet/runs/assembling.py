@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from jigsawnet.config import SolveConfig
 from jigsawnet.io.run_folder import RunFolder
 from jigsawnet.pipeline import assemble
-from jigsawnet.runs.keys import assembly_key, results_key
+from jigsawnet.runs.keys import assembly_key, piece_digest, puzzle_key, results_key
 from jigsawnet.runs.results import replace_results
 from jigsawnet.runs.snapshots import OnPoses, show_poses
-from jigsawnet.runs.stages import DRAFT, assembly_from_arrays, assembly_to_arrays
+from jigsawnet.runs.stages import DRAFT, Candidates, assembly_from_arrays, assembly_to_arrays, scores_to_arrays
 from jigsawnet.second_round import SecondRoundConfig
 from jigsawnet.stage_clock import StageClock
 from jigsawnet.stopping import Stop
@@ -51,10 +53,19 @@ def assemble_run(
 
 
 def _save(folder: RunFolder, run: Run, key: str) -> None:
-    arrays = assembly_to_arrays(run.assembly)
-    folder.save(f"{DRAFT}assembly" if run.cut_short else "assembly", key, run.graph_key, arrays, run.assembly_stages)
+    """Save the assembly; one that was cut short as a draft, with its candidates if these are not saved either."""
+    stage = key, run.graph_key, assembly_to_arrays(run.assembly), run.assembly_stages
     if not run.cut_short:
+        folder.save("assembly", *stage)
         folder.drop(f"{DRAFT}graph", f"{DRAFT}assembly")
+        return
+    drafts = {f"{DRAFT}assembly": stage}
+    if run.graph_cut_short:
+        edges, source = run.graph.edges, puzzle_key([piece_digest(fragment) for fragment in run.puzzle.fragments])
+        found = Candidates(tuple(e.alignment for e in edges), run.notes, run.steps)
+        arrays = scores_to_arrays(found, np.array([e.score for e in edges], np.float64))
+        drafts[f"{DRAFT}graph"] = run.graph_key, source, arrays, run.candidate_stages
+    folder.save_all(drafts)
 
 
 def _compose(

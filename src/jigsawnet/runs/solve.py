@@ -24,7 +24,6 @@ from jigsawnet.runs.request import Request, effective_config, request_to_plain
 from jigsawnet.runs.run import NOTHING_DECIDED, Run, unsolved_run
 from jigsawnet.runs.snapshots import OnPoses
 from jigsawnet.runs.stages import (
-    DRAFT,
     Candidates,
     Pieces,
     candidates_from_arrays,
@@ -166,8 +165,8 @@ class _Solver:
             scores = self._judge(run)
             counts.update(likely=int((scores >= run.config.compose.min_score).sum()))
         reports, cut = run.candidate_stages + tuple(clock.stages), self.stop.has_cut
-        self.folder.save(f"{DRAFT}graph" if cut else "graph", key, source, scores_to_arrays(found, scores), reports)
         if not cut:
+            self.folder.save("graph", key, source, scores_to_arrays(found, scores), reports)
             self.done.append("graph")
         return _with_scores(run, scores, key, reports).changed(graph_cut_short=cut)
 

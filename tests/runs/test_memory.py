@@ -1,0 +1,71 @@
+"""Memory: sizes as people write them, the estimate, and the limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jigsawnet.errors import ConfigError, MemoryLimitError
+from jigsawnet.io.process_memory import resident_bytes
+from jigsawnet.runs import Request, memory, read_size, solve_run
+from jigsawnet.runs.memory import estimate_bytes, show_size
+from jigsawnet.types import Assembly, Puzzle
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GB", 4 * 2**30), ("512 mb", 2**29), ("1.5G", 3 * 2**29), ("800000", 800_000), ("2GiB", 2**31), ("64k", 2**16)],
+)
+def test_sizes_as_people_write_them(text: str, size: int) -> None:
+    assert read_size(text) == size
+
+
+@given(st.text(alphabet="0123456789.eEgGmMbBiI- x\n", max_size=12))
+def test_any_text_is_a_size_or_a_sentence(text: str) -> None:
+    try:
+        assert read_size(text) > 0
+    except ConfigError as error:
+        assert "4GB or 512MB" in str(error)  # noqa: PT017
+
+
+def test_sizes_are_shown_for_people() -> None:
+    assert [show_size(size) for size in (300 * 2**20, 3 * 2**29)] == ["300 MB", "1.5 GB"]
+
+
+def test_the_process_knows_what_it_holds() -> None:
+    held = resident_bytes()
+    assert held is not None
+    assert held > 10 * 2**20
+
+
+def test_a_puzzle_that_needs_more_is_refused_before_the_work(
+    nine: Path, nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 0)
+    limit = estimate_bytes(nine_pieces[0]) - 1
+    told: list[str] = []
+    with pytest.raises(MemoryLimitError, match=r"The 9 pieces need about \d+ MB of memory, more than the limit of \d+ MB; "):
+        solve_run(Request((nine,)), tmp_path, memory_limit=limit, progress=lambda stage, *_: told.append(stage))
+    assert set(told) == {"read"}
+    assert [path.name.split("-")[0] for path in (tmp_path / "stages").iterdir()] == ["pieces"]
+    assert solve_run(Request((nine,)), tmp_path, memory_limit=limit + 1).reused == ("pieces",)
+
+
+def test_a_run_that_grows_too_large_ends_and_keeps_what_is_finished(
+    nine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = 0
+    monkeypatch.setattr(memory, "resident_bytes", lambda: held)
+
+    def grow(stage: str, done: int, total: int) -> None:
+        nonlocal held
+        held = 2**40 if stage == "compose" else 0
+
+    with pytest.raises(MemoryLimitError, match=r"holds 1024\.0 GB of memory, more than the limit of 2\.0 GB"):
+        solve_run(Request((nine,)), tmp_path, memory_limit=2**31, progress=grow)
+    assert not (tmp_path / "assembly.json").exists()
+    monkeypatch.undo()
+    assert solve_run(Request((nine,)), tmp_path).reused == ("pieces", "match", "graph")

@@ -1,0 +1,182 @@
+"""Runs that are stopped, killed or run out of disk: they go on where they were, and the result is the undisturbed one."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from jigsawnet.compose import ComposeConfig
+from jigsawnet.config import SolveConfig
+from jigsawnet.errors import OutputError
+from jigsawnet.runs import Request, open_run, solve_run
+from jigsawnet.stopping import Stop
+
+TIMEOUT_S = 600
+DIE_IN_WRITE = """
+import os, sys
+from jigsawnet.cli import main_code
+real, left = os.fsync, int(sys.argv.pop(1))
+def sync(descriptor):
+    global left
+    left -= 1
+    if left == 0:
+        os._exit(9)  # as if killed: nothing is tidied up
+    real(descriptor)
+os.fsync = sync
+sys.exit(main_code(sys.argv[1:]))
+"""
+
+
+def result_of(out: Path) -> bytes:
+    return (out / "assembly.json").read_bytes()
+
+
+def leftovers(out: Path) -> list[str]:
+    return [path.name for path in out.rglob(".*")]
+
+
+# --- killed ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_of_writing(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
+    out, codes = tmp_path / "out", []
+    for moment in (1, 4, 7, 9, 12, 3, 400):
+        command = [sys.executable, "-c", DIE_IN_WRITE, str(moment), "solve", str(nine), "-o", str(out)]
+        codes.append(subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False).returncode)
+    assert codes == [9] * 6 + [0]
+    assert result_of(out) == result_of(undisturbed)
+    assert leftovers(out) == []
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
+    out, draw = tmp_path / "out", random.Random(time.time_ns())
+    command = [sys.executable, "-m", "jigsawnet", "solve", str(nine), "-o", str(out), "--json"]
+    killed_after = []
+    for _ in range(4):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            killed_after.append(draw.uniform(0.5, 5.0))
+            try:
+                process.wait(killed_after[-1])
+            except subprocess.TimeoutExpired:
+                process.kill()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), killed_after
+    assert json.loads(done.stdout)["placed"] == 9
+    assert result_of(out) == result_of(undisturbed), killed_after
+    assert leftovers(out) == []
+
+
+# --- stopped --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["read", "match", "compose", "refine"])
+def test_stopped_in_a_stage_it_leaves_the_best_so_far_and_goes_on_later(
+    stage: str, nine: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    stop = Stop()
+    run = solve_run(Request((nine,)), tmp_path, stop=stop, progress=lambda at, *_: stop.request() if at == stage else None)
+    assert stop.is_requested
+    if run.cut_short and run.assembly.poses:
+        assert "stopped before it was finished" in run.report.warnings[-1]
+        opened = open_run(tmp_path)
+        assert (opened.assembly, opened.cut_short) == (run.assembly, True)
+        assert b'"warnings": [\n  "It was stopped' in (tmp_path / "report.json").read_bytes()
+    again = solve_run(Request((nine,)), tmp_path)
+    assert not again.cut_short
+    assert again.report.warnings == ()
+    assert result_of(tmp_path) == result_of(undisturbed)
+    assert not open_run(tmp_path).cut_short
+    assert not list((tmp_path / "stages").glob("draft-*"))
+
+
+def test_stopped_while_composing_it_is_still_put_together(nine: Path, tmp_path: Path) -> None:
+    stop = Stop()
+    run = solve_run(Request((nine,)), tmp_path, stop=stop, progress=lambda at, *_: stop.request() if at == "compose" else None)
+    assert run.cut_short
+    assert run.done == ("pieces", "match", "graph")
+    assert len(run.assembly.poses) == 9
+
+
+def test_without_time_nothing_is_saved_as_finished(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
+    run = solve_run(Request((nine,)), tmp_path, stop=Stop.after(0))
+    assert (run.cut_short, run.done, run.assembly.components) == (True, ("pieces",), ())
+    assert (tmp_path / "assembly.json").is_file()
+    solve_run(Request((nine,)), tmp_path)
+    assert result_of(tmp_path) == result_of(undisturbed)
+
+
+def test_stopped_before_anything_is_placed_old_results_stay(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(undisturbed, tmp_path / "out"))
+    run = solve_run(
+        Request((nine,), config=SolveConfig(scorer="fit", compose=ComposeConfig(min_score=1.0))), out, stop=Stop.after(0)
+    )
+    assert (run.cut_short, run.assembly.components) == (True, ())
+    assert result_of(out) == result_of(undisturbed)
+    assert len(open_run(out).assembly.poses) == 9
+
+
+# --- full disk ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_sentence_and_keeps_what_was_there(
+    nine: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full at the first write, at the second, and so on, until a run comes through."""
+    request = Request((nine,), config=SolveConfig(compose=ComposeConfig(min_score=0.6)))
+    real, left, sentences = os.fsync, 0, []
+
+    def full(descriptor: int) -> None:
+        nonlocal left
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            left -= 1
+            if left == 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    for moment in range(1, 100):
+        out = Path(shutil.copytree(undisturbed, tmp_path / str(moment)))
+        left = moment
+        try:
+            solve_run(request, out)
+            break
+        except OutputError as error:
+            sentences.append(str(error))
+        assert leftovers(out) == []
+        assert len(open_run(out).assembly.poses) == 9
+        if f"{out / 'run.json'}" not in sentences[-1]:
+            assert result_of(out) == result_of(undisturbed), "unless all files can be replaced, none is"
+        shutil.rmtree(out)
+    assert len(sentences) > 8
+    assert all(sentence.startswith("The disk is full and ") and ".jigsawnet-" not in sentence for sentence in sentences)
+
+
+def test_a_key_press_in_any_write_leaves_nothing_half_written(
+    nine: Path, tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(_: int) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", press)
+    with pytest.raises(KeyboardInterrupt):
+        solve_run(Request((nine,)), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    out = Path(shutil.copytree(undisturbed, tmp_path / "old"))
+    with pytest.raises(KeyboardInterrupt):
+        solve_run(Request((nine,), seed=5), out)
+    assert result_of(out) == result_of(undisturbed)
+    assert leftovers(out) == []
