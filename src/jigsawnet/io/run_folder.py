@@ -166,7 +166,7 @@ def _stage(entry: Any, where: str) -> SavedStage:
 def _report(report: Any, where: str) -> StageReport:
     try:
         name, seconds, counts = str(report["name"]), float(report["seconds"]), dict(report["counts"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"{where}.reports is not a list of stages with seconds and counts.") from error
     if not all(isinstance(value, int | float) for value in counts.values()):
         raise FormatError(f"{where}.reports has counts that are no numbers.")

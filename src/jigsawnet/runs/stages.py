@@ -15,7 +15,7 @@ from jigsawnet.types import Alignment, Assembly, Edge, FloatArray, Fragment, Puz
 
 DRAFT = "draft-"
 """Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
-BAD = (KeyError, ValueError, TypeError, IndexError, AttributeError)
+BAD = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What arrays that do not fit together raise."""
 
 _SEAM_NUMBERS = len(dataclasses.fields(Seam))
