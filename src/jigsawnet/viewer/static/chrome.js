@@ -55,6 +55,8 @@ function showRun(store) {
   else bar.value = progress.share;
   const placed = store.pieces.filter((piece) => store.settledPose(piece.idx)).length;
   const counts = `${placed} of ${plural(store.pieces.length, "piece")} placed, ${plural(state.joins.length, "join")}, ${plural(state.components.length, "group")}`;
+  byId("empty").hidden = placed > 0;
+  byId("empty").textContent = state.busy ? "Pieces come together here." : "No piece has a place. Drag one out of the tray.";
   byId("counts").textContent = state.busy ? (progress?.text ?? "Solving …") : counts;
 }
 
