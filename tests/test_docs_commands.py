@@ -13,7 +13,10 @@ import pytest
 from PIL import Image
 
 from jigsawnet.cli import main_code
+from jigsawnet.edits import Accept, Edits
+from jigsawnet.io.edits_json import save_edits
 from jigsawnet.io.pieces import write_pieces
+from jigsawnet.runs import open_run
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Fragment, UInt8Array
 
@@ -82,6 +85,13 @@ def save(path: Path, image: UInt8Array, dpi: int = 300) -> None:
     Image.fromarray(image).save(path, dpi=(dpi, dpi), **({"quality": 95} if path.suffix == ".jpg" else {}))
 
 
+def edit(folder: Path) -> None:
+    """What a person leaves behind on the workbench: here one join accepted."""
+    run = open_run(folder)
+    join = run.assembly.edges[0].alignment
+    save_edits(folder, Edits(run.assembly).added(Accept(join.i, join.j)), run.puzzle.names())
+
+
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with everything that the docs take for granted."""
@@ -105,8 +115,12 @@ def test_every_command_runs(paper: Path, prepared: Path, tmp_path: Path, monkeyp
     here = tmp_path / "here"
     shutil.copytree(prepared, here)
     monkeypatch.chdir(here)
-    for command in (command for command in commands(paper) if not excuse(command)):
+    for command in commands(paper):
         program, *words = shlex.split(command)
+        if excuse(command):
+            if words[0] == "view":
+                edit(here / words[1])
+            continue
         assert program == "jigsawnet", f"{command!r} is neither run nor excused in EXCUSED"
         allowed = {0, 1} if words[0] == "solve" else {0}
         code = main_code(words)
