@@ -144,3 +144,27 @@ def test_fixed_joins_that_agree_in_a_loop_are_fine(square: TileGraph) -> None:
         assembly = run(square, composer, joins=joins)
         assert assembly.complete
         assert {e.score for e in assembly.edges} == {1.0}
+
+
+def test_contradictions_name_the_pieces_where_names_are_known(square: TileGraph, tile_pose: TilePose) -> None:
+    graph, bank, truth = square
+    names = ("sky.png", "tree.png", "house.png", "road.png")
+    join = between(1, 3, truth[1], truth[3])
+    elsewhere = between(0, 3, truth[0], tile_pose(5, 5))
+
+    def sentence(**decisions: object) -> str:
+        decided = Constraints(**decisions)  # type: ignore[arg-type]
+        with pytest.raises(InputError) as caught:
+            compose(graph, bank, "hlm", ComposeConfig(), constraints=decided, names=names)
+        return str(caught.value)
+
+    assert "the join tree.png-road.png is fixed, but piece road.png is set aside" in sentence(
+        joins=(join,), aside=frozenset({3})
+    )
+    assert "the join tree.png-road.png is fixed and forbidden at once" in sentence(joins=(join,), forbidden=(join,))
+    assert "piece sky.png is fixed in place and set aside" in sentence(pinned={0: truth[0]}, aside=frozenset({0}))
+    assert "the pieces sky.png and tree.png are fixed in places" in sentence(pinned={0: truth[0], 1: truth[0]})
+    neighbors = (between(0, 1, truth[0], truth[1]), join, elsewhere)
+    assert "the joins sky.png-tree.png, sky.png-road.png and tree.png-road.png that were fixed contradict" in sentence(
+        joins=neighbors
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.errors import ConfigError, MemoryLimitError
@@ -23,6 +23,7 @@ def test_sizes_as_people_write_them(text: str, size: int) -> None:
     assert read_size(text) == size
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.text(alphabet="0123456789.eEgGmMbBiI- x\n", max_size=12))
 def test_any_text_is_a_size_or_a_sentence(text: str) -> None:
     try:

@@ -18,7 +18,10 @@ EXAMPLES = """
   jigsawnet view result/                       see it in the browser, correct it, solve on
   jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/       how much of the result is right"""
-EXIT_CODES = "Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence."
+EXIT_CODES = (
+    "Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence;\n"
+    "130: stopped."
+)
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,101 @@
+"""Arrays on disk: exact, bounded, and refused when anything about them is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from jigsawnet.io.array_store import read_arrays, read_text_array, text_array, write_arrays
+
+DTYPES = st.sampled_from([np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float32", "float64")])
+ARRAYS = st.dictionaries(
+    st.text("abcdefgh-0123", min_size=1, max_size=8),
+    DTYPES.flatmap(lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5))),
+    max_size=4,
+)
+on_disk = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@on_disk
+@given(arrays=ARRAYS)
+def test_what_is_read_back_is_what_was_written(arrays: dict[str, Any], tmp_path: Path) -> None:
+    checksum = write_arrays(tmp_path / "a.npz", arrays)
+    assert checksum == sha256((tmp_path / "a.npz").read_bytes()).hexdigest()
+    assert write_arrays(tmp_path / "b.npz", arrays) == checksum, "the same arrays give the same bytes"
+    found = read_arrays(tmp_path / "a.npz", checksum)
+    assert found is not None
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as by_numpy:
+        assert set(found) == set(by_numpy) == set(arrays)
+        for name, array in arrays.items():
+            assert found[name].dtype == array.dtype
+            np.testing.assert_array_equal(found[name], array)
+            np.testing.assert_array_equal(by_numpy[name], array)
+
+
+@on_disk
+@given(data=st.binary(max_size=300))
+def test_any_bytes_are_refused_quietly(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_bytes(data)
+    assert read_arrays(tmp_path / "x.npz", sha256(data).hexdigest()) in (None, {})
+    assert read_arrays(tmp_path / "x.npz", "0" * 64) is None
+
+
+@on_disk
+@given(place=st.integers(0, 10_000), change=st.integers(1, 255))
+def test_a_changed_byte_is_noticed(place: int, change: int, tmp_path: Path) -> None:
+    checksum = write_arrays(tmp_path / "a.npz", {"a": np.arange(20.0)})
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    data[place % len(data)] ^= change
+    (tmp_path / "a.npz").write_bytes(data)
+    assert read_arrays(tmp_path / "a.npz", checksum) is None
+
+
+def npy(header: dict[str, Any], body: bytes) -> bytes:
+    text = repr(header).ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + body
+
+
+HOSTILE = {
+    "larger than it is": npy({"descr": "<f8", "fortran_order": False, "shape": (10**15,)}, b"\0" * 80),
+    "objects": npy({"descr": "|O", "fortran_order": False, "shape": (1,)}, b"\x80\x04K\x01."),
+    "text": npy({"descr": "<U4", "fortran_order": False, "shape": (2,)}, b"\0" * 32),
+    "negative": npy({"descr": "<f8", "fortran_order": False, "shape": (-1,)}, b""),
+    "no header": b"hello",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_hostile_entries_are_refused(kind: str, method: int, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr("a.npy", HOSTILE[kind])
+    (tmp_path / "x.npz").write_bytes(stream.getvalue())
+    assert read_arrays(tmp_path / "x.npz", sha256(stream.getvalue()).hexdigest()) is None
+
+
+def test_compressed_entries_are_refused(tmp_path: Path) -> None:
+    """They could swell to any size."""
+    np.savez_compressed(tmp_path / "x.npz", a=np.zeros(1000))
+    assert read_arrays(tmp_path / "x.npz", sha256((tmp_path / "x.npz").read_bytes()).hexdigest()) is None
+
+
+def test_a_lost_file_is_none(tmp_path: Path) -> None:
+    assert read_arrays(tmp_path / "gone.npz", "") is None
+
+
+@settings(deadline=None, max_examples=20)
+@given(value=st.recursive(st.none() | st.integers(-9, 9) | st.text(max_size=5), lambda part: st.lists(part, max_size=3)))
+def test_texts_lie_beside_arrays(value: Any) -> None:
+    assert read_text_array(text_array(value)) == json.loads(json.dumps(value))
