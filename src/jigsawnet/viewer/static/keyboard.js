@@ -27,7 +27,7 @@ const ROWS = [
   ["C", "Cut the join here, without calling it wrong", is("c"), (w) => w.actions.judgeJoin("cut")],
   ["Pieces"],
   ["M, then arrows, Enter", "Take the piece up, move it, put it down; Shift+Enter: without snapping", takesOrDrops, takeOrDrop],
-  ["[ and ]", "Turn the piece; with Alt by one degree", is("[", "]"), turn],
+  ["[ and ], or , and .", "Turn the piece; with Alt by one degree", is("[", "]", ",", "."), turn],
   ["G", "Move whole groups, or single pieces", is("g"), (w) => w.toggleGroup()],
   ["1, 2, 3", "Lay the piece in its best, second, third place", is("1", "2", "3"), (w, e) => w.actions.placeAt(Number(e.key) - 1)],
   ["I", "Pin the piece, or unpin it", is("i"), (w) => w.actions.togglePin()],
@@ -45,8 +45,9 @@ function is(...keys) {
   return (event) => !ctrl(event) && keys.some((key) => key.toLowerCase() === lower(event));
 }
 
+/** Ctrl or Cmd, but not AltGr, which some keyboards need for brackets. */
 function ctrl(event) {
-  return event.ctrlKey || event.metaKey;
+  return (event.ctrlKey || event.metaKey) && !event.getModifierState("AltGraph");
 }
 
 function lower(event) {
@@ -61,7 +62,8 @@ function arrow(w, event) {
 }
 
 function turn(w, event) {
-  const angle = (event.key === "[" ? -1 : 1) * (event.altKey ? Math.PI / 180 : TURN);
+  const fine = event.altKey && !event.getModifierState("AltGraph");
+  const angle = ("[,".includes(event.key) ? -1 : 1) * (fine ? Math.PI / 180 : TURN);
   const chosen = w.store.selection;
   if (chosen?.kind !== "piece" || !w.store.poseOf(chosen.idx)) w.say("Select a placed piece first: click it, or press N.");
   else w.carry.nudge(chosen.idx, w.store.view.wholeGroup, angle);
@@ -85,6 +87,7 @@ function takeOrDrop(w, event) {
 }
 
 function escape(w) {
+  w.banner(null);
   if (w.closeExport()) return;
   if (w.carry.holds) {
     w.carry.cancel();

@@ -42,6 +42,8 @@ function banner(sentence) {
   byId("banner").textContent = sentence ?? "";
 }
 
+byId("banner").addEventListener("click", () => banner(null));
+
 /** Tell what went wrong. Somebody else was faster (409): show their state. */
 async function explain(error) {
   if (error.status === 409) store.take(await api.get("/api/state"));
@@ -51,7 +53,7 @@ async function explain(error) {
 }
 
 const workbench = {
-  store, api, queue, actions, carry, camera, bitmaps, renderer, canvas, say,
+  store, api, queue, actions, carry, camera, bitmaps, renderer, canvas, say, banner,
 
   /** No request on its way, no action waiting, nothing to draw: what is seen is what the server knows. */
   isIdle() {

@@ -58,7 +58,7 @@ export class Pointer {
     if (!gesture.far) return;
     const [dx, dy] = [at[0] - gesture.last[0], at[1] - gesture.last[1]];
     if (gesture.kind === "pan") this.camera.pan(dx, dy);
-    else this.#carryOn(gesture, event, at, dx, dy);
+    else if (gesture.kind !== "refused") this.#carryOn(gesture, event, at, dx, dy);
     gesture.last = at;
   }
 
@@ -66,7 +66,7 @@ export class Pointer {
     const wholeGroup = this.store.view.wholeGroup || event.altKey;
     if (!this.carry.holds) {
       const idx = gesture.kind === "drag" ? gesture.idx : this.store.selection?.idx;
-      if (idx === undefined || !this.carry.begin(idx, wholeGroup)) return void (this.#gesture = { ...gesture, kind: "pan" });
+      if (idx === undefined || !this.carry.begin(idx, wholeGroup)) return void (gesture.kind = "refused");
       if (gesture.kind === "drag") this.actions.select({ kind: "piece", idx }, false);
     }
     this.carry.setFree(event.ctrlKey || event.metaKey);

@@ -32,11 +32,20 @@ export class ActionQueue {
       try {
         await this.#start(task.action);
       } catch (error) {
-        await this.onError(error);
+        await this.#report(error);
       }
       task.resolve();
     }
     this.#working = false;
+  }
+
+  /** Even telling may fail, when the server is gone; the queue goes on. */
+  async #report(error) {
+    try {
+      await this.onError(error);
+    } catch (second) {
+      console.warn(error, second);
+    }
   }
 
   #start(action) {
