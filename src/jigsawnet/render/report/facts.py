@@ -67,8 +67,9 @@ def weakest_first(assembly: Assembly) -> list[Join]:
     joins = []
     for edge, loops in zip(assembly.edges, loops_through(assembly.edges), strict=True):
         a = edge.alignment
-        laid = assembly.poses[a.i].inverse() @ assembly.poses[a.j]
-        joins.append(Join(a.i, a.j, laid, edge.score, loops, a.seam))
+        if a.i in assembly.poses and a.j in assembly.poses:
+            laid = assembly.poses[a.i].inverse() @ assembly.poses[a.j]
+            joins.append(Join(a.i, a.j, laid, edge.score, loops, a.seam))
     return sorted(joins, key=lambda join: (join.score, join.i, join.j))
 
 

@@ -23,7 +23,7 @@ nav { margin: .8rem 0 0; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; }
   margin: 1rem 0 0; padding: 0; }
 .facts div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; }
 .facts dt { color: var(--soft); font-size: .8125rem; }
-.facts dd { margin: 0; font-size: 1.35rem; font-weight: 600; line-height: 1.3; }
+.facts dd { margin: 0; font-size: 1.15rem; font-weight: 600; line-height: 1.3; }
 .facts dd small { display: block; font-size: .8125rem; font-weight: 400; color: var(--soft); }
 .warnings { margin: 1rem 0 0; padding: .6rem 1rem .6rem 2rem; border-left: .3rem solid var(--bad); background: var(--card); }
 svg.sheet { display: block; width: 100%; height: auto; max-height: 52rem; border: 1px solid var(--line); border-radius: .4rem;
