@@ -19,7 +19,7 @@ from jigsawnet.render import render_assembly
 from jigsawnet.render.report import ReportInput, joins, pieces, report_html
 from jigsawnet.render.report.citation import PAPER, bibtex
 from jigsawnet.render.report.confidence_map import GRADES, grade_of
-from jigsawnet.render.report.facts import best_guesses, weakest_first
+from jigsawnet.render.report.facts import Join, best_guesses, seam_words, weakest_first
 from jigsawnet.render.report.page import percent, text
 from jigsawnet.types import Alignment, Assembly, Edge, Fragment, MatchGraph, Puzzle, RunReport, Seam, StageReport
 
@@ -161,6 +161,17 @@ def test_joins_come_weakest_first_with_what_is_known(page_input):
     scores = sorted(edge.score for edge in page_input.assembly.edges)
     assert shown[: len(scores)] == pytest.approx([100 * score for score in scores])
     assert "Seam of 60 px (5.1 mm), borders 0.4 px apart, colour step 3.5 Lab; in 2 closed loops." in page.text
+
+
+def test_what_is_odd_about_a_seam_is_said(page_input):
+    odd = replace(SEAM, distance_px=2.0, gap_px=30.0, overlap_px=4.0)
+    alone = Join(0, 1, SE2.identity(), 0.5, 0, odd)
+    assert seam_words(replace(page_input, dpi=None), alone) == (
+        "Seam of 60 px, borders 0.4 px apart beside the gap of 2.0 px that worn edges leave, colour step 3.5 Lab,"
+        " 30 px of it open, overlap 4.0 px; no closed loop holds it."
+    )
+    implied = replace(alone, seam=None, loops=1)
+    assert seam_words(page_input, implied) == "Follows from the places of the pieces; in 1 closed loop."
 
 
 @pytest.mark.parametrize("shift", [(0.0, 50.0), (0.0, -50.0), (70.0, 0.0), (-70.0, 0.0)])

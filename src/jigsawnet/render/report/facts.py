@@ -93,9 +93,9 @@ def seam_words(given: ReportInput, join: Join) -> str:
         return f"Follows from the places of the pieces; {loops}."
     seam = join.seam
     words = f"Seam of {given.length(seam.length_px)}, borders {seam.residual_px:.1f} px apart"
-    words += f", colour step {seam.color_step:.1f} Lab"
     if seam.distance_px >= 0.5:
         words += f" beside the gap of {seam.distance_px:.1f} px that worn edges leave"
+    words += f", colour step {seam.color_step:.1f} Lab"
     if seam.gap_px > 0.15 * seam.length_px:
         words += f", {given.length(seam.gap_px)} of it open"
     if seam.overlap_px >= 3:
