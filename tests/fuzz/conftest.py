@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,12 @@ def nothing_hangs() -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of files are written here, and none has to last through a power cut."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def _refuses_in_words(read: Callable[[], object]) -> bool:

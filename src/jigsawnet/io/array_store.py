@@ -62,7 +62,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
 def read_arrays(path: Path, sha256: str) -> Arrays | None:
     """Read arrays back; None when the file is not there, not the one with this checksum, or no such file at all."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
         with path.open("rb") as stream:
             if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:

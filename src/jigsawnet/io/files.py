@@ -89,9 +89,25 @@ def _not_written(path: Path, error: Exception) -> OutputError:
     return OutputError(f"{path} cannot be written: {_reason(error)}.")
 
 
+def refuse_link_outside(path: Path, folder: Path) -> None:
+    """Refuse a link in a folder of input that leads out of it: who packs such a folder must not choose what else is read.
+
+    Raises:
+        InputError: it is such a link.
+    """
+    try:
+        if not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()):
+            return
+    except (OSError, RuntimeError) as error:  # a link to itself
+        raise InputError(f"{path} is a link that leads nowhere; put the file itself there.") from error
+    raise InputError(f"{path} is a link to a file outside the folder {folder}; copy the file into it.")
+
+
 def file_digest(path: Path) -> str:
     """SHA-256 of a file, as hex digits."""
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not an ordinary file; check the path.")
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, ValueError) as error:
@@ -150,6 +166,7 @@ def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
         try:
             for name in files:
                 target = out / name
+                refuse_way_out(target.parent, out)
                 undo.callback(remove_empty, [folder for folder in target.parents if not folder.exists()])
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if target.is_file():
@@ -162,6 +179,16 @@ def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
         except OSError as error:
             raise OutputError(f"The result cannot be moved into {out}: {_reason(error)}.") from error
         undo.pop_all()
+
+
+def refuse_way_out(folder: Path, out: Path) -> None:
+    """Refuse to write into a folder below ``out`` that is a link to somewhere else.
+
+    Raises:
+        OutputError: it is such a link.
+    """
+    if not folder.resolve().is_relative_to(out.resolve()):
+        raise OutputError(f"{folder} is a link that leads out of {out}; remove it or give another folder.")
 
 
 def remove_empty(folders: list[Path]) -> None:

@@ -24,7 +24,7 @@ from jigsawnet.errors import InputError
 from jigsawnet.io.files import write_stream
 from jigsawnet.types import UInt8Array
 
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP")
 _DECODE_ERRORS = (
     OSError,
     SyntaxError,
@@ -176,7 +176,7 @@ def _decode(stream: IO[bytes], name: str, max_pixels: int) -> UInt8Array:
     if not stream.read(1):
         raise InputError(f"{name} is an empty file.")
     stream.seek(0)
-    with Image.open(stream, formats=_FORMATS) as picture:
+    with Image.open(stream, formats=FORMATS) as picture:
         width, height = picture.size
         if width * height > max_pixels:
             raise _too_large(name, max_pixels)

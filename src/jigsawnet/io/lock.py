@@ -18,6 +18,8 @@ SOLVING = "Another solve is writing into {folder}{holder}; wait for it, stop it,
 
 _FAR = 2**30
 """The byte that is locked on Windows, where a locked byte cannot be read: far behind the text."""
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""A link in the place of the file is refused: what it leads to would be written over."""
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 if sys.platform == "win32":
@@ -62,7 +64,7 @@ def _open(path: Path, taken: str) -> int:
     """Open and lock; a file that was removed between the two is opened anew."""
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
         try:

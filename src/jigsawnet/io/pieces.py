@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import numpy as np
 
 from jigsawnet.errors import FormatError, InputError, OutputError
-from jigsawnet.io.files import read_text, write_text
+from jigsawnet.io.files import read_text, refuse_link_outside, write_text
 from jigsawnet.io.images import write_png
 from jigsawnet.types import Fragment, Puzzle, UInt8Array
 
@@ -28,7 +28,7 @@ def list_pictures(folder: Path) -> list[Path]:
     authors' layout only ``fragment_*`` pictures are pieces, if there are any.
 
     Raises:
-        InputError: the folder cannot be listed.
+        InputError: the folder cannot be listed, or a picture is a link to a file outside it.
     """
     try:
         files = [path for path in folder.iterdir() if not path.is_dir()]
@@ -42,6 +42,8 @@ def list_pictures(folder: Path) -> list[Path]:
     fragments = [path for path in pictures if _AUTHORS_PIECE.fullmatch(path.name)]
     if fragments and any(path.name in _AUTHORS_FILES for path in files):
         pictures = fragments
+    for path in pictures:
+        refuse_link_outside(path, folder)
     return sorted(pictures, key=lambda path: _natural_key(path.name))
 
 
@@ -55,6 +57,7 @@ def read_key_color(folder: Path) -> tuple[int, int, int] | None:
     path = folder / KEY_COLOR_FILE
     if not os.path.lexists(path):
         return None
+    refuse_link_outside(path, folder)
     try:
         words = read_text(path, max_bytes=1024).split()
     except FormatError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from jigsawnet.errors import FormatError, OutputError
 from jigsawnet.io.array_store import Arrays, read_arrays, write_arrays
-from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, remove_empty, write_text
+from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, refuse_way_out, remove_empty, write_text
 from jigsawnet.io.json_fields import load_object
 from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.plain_json import to_json
@@ -73,6 +73,7 @@ class RunFolder:
 
     def save_all(self, stages: Mapping[str, tuple[str, str, Arrays, tuple[StageReport, ...]]]) -> None:
         """As `save`, for stages that belong together."""
+        refuse_way_out(self.path / STAGES_FOLDER, self.path)
         make_folder(self.path / STAGES_FOLDER)
         saved = dict(self.record.stages)
         for name, (key, source, arrays, reports) in stages.items():
@@ -95,6 +96,8 @@ class RunFolder:
         self._remove_unnamed()
 
     def _remove_unnamed(self) -> None:
+        if (self.path / STAGES_FOLDER).is_symlink():
+            return
         named = {saved.file for saved in self.record.stages.values()}
         for path in _listed(self.path / STAGES_FOLDER):
             if path.name.startswith(TEMPORARY) or (_STAGE_FILE.fullmatch(path.name) and path.name not in named):

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from jigsawnet.io.files import make_folder, write_text
-from jigsawnet.io.images import read_image, write_png
+from jigsawnet.io.images import FORMATS, read_image, write_png
 from jigsawnet.types import UInt8Array
 
 CUT_FILE = "cut.json"
@@ -41,9 +41,11 @@ def read_scan(path: Path) -> UInt8Array:
 def read_dpi(path: Path) -> float | None:
     """Dots per inch from a picture's tags; None when there are none that make sense, or the file cannot be read."""
     try:
+        if not path.is_file():  # opening a pipe would wait for ever
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path) as picture:
+            with Image.open(path, formats=FORMATS) as picture:
                 across, down = (float(value) for value in picture.info["dpi"])
     except Exception:  # a damaged file is refused in words when its pixels are read
         return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from jigsawnet.errors import InputError
 from jigsawnet.io.assembly_json import read_assembly
 from jigsawnet.io.authors import read_ground_truth
+from jigsawnet.io.files import refuse_link_outside
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.types import Assembly, Puzzle
 
@@ -21,6 +22,8 @@ def read_truth(folder: Path, puzzle: Puzzle) -> Assembly:
     """
     given = folder.is_file()
     folder, path = (folder.parent, folder) if given else (folder, folder / TRUTH_FILE)
+    for beside in () if given else (path, folder / AUTHORS_TRUTH_FILE):
+        refuse_link_outside(beside, folder)
     if (given and path.name != AUTHORS_TRUTH_FILE) or (path.is_file() and not given):
         truth, names = read_assembly(path)
     elif (path := folder / AUTHORS_TRUTH_FILE).is_file():
