@@ -14,12 +14,14 @@ from jigsawnet.fragments.tiles import tiles
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
 _RIM_PX = 24
-_OUTSIDE_PX = 2.5
+_OUTSIDE_PX = 2.0
 """Distance from the mask from which on a pixel is all background."""
-_INSIDE_PX = (6.5, 4.5, 3.0)
+_INSIDE_PX = (4.5, 3.0, 2.2)
 """Depth in the mask from which on a pixel is all paper, for each round."""
 _PIXEL_PX = 0.5
 _NEARBY_PX = 1.5
+_ALONG_PX = 1.4
+"""Shares of paper are averaged over this distance, so that grain and texture do not roughen the border."""
 _REACH_PX = 5.0
 """A fringe pixel is compared with colours at most this far beyond the fringe."""
 
@@ -38,7 +40,6 @@ def refine_borders(picture: UInt8Array, paper: BoolArray, floor: float) -> BoolA
             colors = np.asarray(cv2.GaussianBlur(colors, (0, 0), _PIXEL_PX), np.float32)
             for inside_px in _INSIDE_PX:
                 mask = _refine(colors, mask, inside_px, floor)
-            mask = cv2.medianBlur(mask.astype(np.uint8), 3).astype(np.bool_)
         refined[tile.inner] = mask[tile.core]
     return refined
 
@@ -55,9 +56,9 @@ def _refine(colors: Float32Array, mask: BoolArray, inside_px: float, floor: floa
     reach = inside_px + _OUTSIDE_PX + _REACH_PX
     usable = (contrast > floor) & (from_inside < reach) & (from_outside < reach)
     usable &= (share > 0) | (np.linalg.norm(colors[fringe] - outside, axis=1) < 2.0 * floor)  # else of a third colour
-    refined = mask.copy()
-    refined[fringe] = np.where(usable, share > 0.5, mask[fringe])
-    return refined
+    field = mask.astype(np.float32)
+    field[fringe] = np.where(usable, np.clip(share, 0.0, 1.0), field[fringe])
+    return np.asarray(cv2.GaussianBlur(field, (0, 0), _ALONG_PX) > 0.5, np.bool_)
 
 
 def _depth(mask: BoolArray) -> Float32Array:

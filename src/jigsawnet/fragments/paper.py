@@ -11,6 +11,8 @@ import numpy as np
 
 from jigsawnet.fragments.background import Background
 from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood
+from jigsawnet.fragments.shade import RIM_PX as SHADE_RIM_PX
+from jigsawnet.fragments.shade import fit_shade
 from jigsawnet.fragments.tiles import Tile, tiles
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
@@ -31,6 +33,13 @@ _SHARP_SLOPE = 0.215
 _RANGE_PX = 9
 _SLOPE_TIMES = 5.0
 _MAX_SAMPLES = 200_000
+_SHADE_ROUNDS = 1
+_SHADE_TIMES, _SHADE_MORE = 1.5, 0.03
+"""A shadow takes at most so many times the light that the law says, and so much more."""
+_SHADE_DOUBT = 0.1
+"""How far off the law may be where it says background, as a part of the shadow."""
+_SHADE_DEPTH_PX = 3.0
+"""A mask that holds some shadow is at most this much too large."""
 
 
 def weighted(rgb: Float32Array) -> Float32Array:
@@ -39,13 +48,38 @@ def weighted(rgb: Float32Array) -> Float32Array:
 
 
 def find_paper(picture: UInt8Array, background: Background, min_contrast: float) -> tuple[BoolArray, float]:
-    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, and the contrast in levels from which on something is paper."""
+    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, and the contrast in levels from which on something is paper.
+
+    A first mask shows how shadows fall on this page; knowing that, the second tells them from pale or grey paper.
+    """
     floor, slope_floor = _measure_noise(picture, background, min_contrast)
     height, width = picture.shape[:2]
     kinds = np.empty((height, width), np.uint8)
     for tile in tiles(height, width, _RIM_PX):
         kinds[tile.inner] = _kinds(picture[tile.outer], _behind(background, tile), floor, slope_floor)[tile.core]
-    return flood(kinds), floor
+    paper = flood(kinds)
+    for _ in range(_SHADE_ROUNDS):
+        shade = fit_shade(picture, paper, background)
+        if not shade.terms:
+            break
+        for tile in tiles(height, width, SHADE_RIM_PX):
+            taken = _near_border(shade.window(paper[tile.outer]), paper[tile.outer])
+            behind = _behind(background, tile)
+            kinds[tile.inner] = _kinds(picture[tile.outer], behind, floor, slope_floor, taken, shade.error)[tile.core]
+        paper = flood(kinds)
+    return paper, floor
+
+
+def _near_border(taken: Float32Array, paper: BoolArray) -> Float32Array:
+    """A shadow's part of the light: outside the paper as given, just inside its border as outside, deeper in none."""
+    outside = ~paper
+    if not outside.any():
+        return np.zeros_like(taken)
+    inside = paper.astype(np.uint8)
+    depth, label = cv2.distanceTransformWithLabels(inside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    taken_of_label = np.zeros(int(label.max()) + 1, np.float32)
+    taken_of_label[label[outside]] = taken[outside]
+    return np.where(depth <= _SHADE_DEPTH_PX, taken_of_label[label], np.float32(0))
 
 
 def _behind(background: Background, tile: Tile) -> Float32Array:
@@ -80,14 +114,28 @@ def _smooth_offset(rgb: UInt8Array, behind: Float32Array) -> Float32Array:
     return np.asarray(cv2.GaussianBlur(offset, (0, 0), _SMOOTH_PX), np.float32)
 
 
-def _kinds(rgb: UInt8Array, behind: Float32Array, floor: float, slope_floor: float) -> UInt8Array:
-    """Kind of each pixel of a window ``(H, W, 3)``, of which ``behind`` is the background."""
-    smooth = _smooth_offset(rgb, behind)
+def _kinds(
+    rgb: UInt8Array,
+    behind: Float32Array,
+    floor: float,
+    slope_floor: float,
+    taken: Float32Array | None = None,
+    error: float = 0.0,
+) -> UInt8Array:
+    """Kind of each pixel of a window ``(H, W, 3)``, of which ``behind`` is the background.
+
+    Where ``taken (H, W)`` says which part of the light a shadow takes, to within ``error``, only what agrees is shadow.
+    """
+    lit = behind if taken is None else behind * (1.0 - taken[..., None])
+    smooth = _smooth_offset(rgb, lit)
     colors = cv2.GaussianBlur(rgb, (0, 0), _SMOOTH_PX).astype(np.float32)
-    light = (colors * behind).sum(axis=2) / np.maximum((behind * behind).sum(axis=2), 1.0)
+    power = (behind * behind).sum(axis=2)
+    light = (colors * behind).sum(axis=2) / np.maximum(power, 1.0)
     tint = _length(weighted(colors - light[..., None] * behind))
-    taken = (1.0 - light) * np.sqrt((behind * behind).sum(axis=2))
-    shadow = (light > _DEEPEST_SHADOW) & (light < 1.0) & (tint < 0.7 * floor + _SHADOW_TINT * taken)
+    dark = (1.0 - light) * np.sqrt(power)
+    shadow = (light > _DEEPEST_SHADOW) & (light < 1.0) & (tint < 0.7 * floor + _SHADOW_TINT * dark)
+    if taken is not None:
+        shadow &= 1.0 - light < _SHADE_TIMES * taken + _SHADE_MORE + 3.0 * error
     slope = _slope(smooth[..., 0])
     around = np.ones((_RANGE_PX, _RANGE_PX), np.uint8)
     levels = cv2.dilate(smooth[..., 0], around) - cv2.erode(smooth[..., 0], around)
@@ -95,8 +143,12 @@ def _kinds(rgb: UInt8Array, behind: Float32Array, floor: float, slope_floor: flo
     kinds = np.full(rgb.shape[:2], PAPER, np.uint8)
     kinds[shadow] = SHADOW
     kinds[sharp] = EDGE
-    fine = weighted(cv2.GaussianBlur(rgb, (0, 0), _FINE_PX).astype(np.float32) - behind)
-    kinds[np.minimum(_length(smooth), _length(fine)) < floor] = GROUND
+    fine = cv2.GaussianBlur(rgb, (0, 0), _FINE_PX).astype(np.float32)
+    limit = floor if taken is None else floor + _SHADE_DOUBT * taken * np.sqrt(power)
+    kinds[np.minimum(_length(smooth), _length(weighted(fine - lit))) < limit] = GROUND
+    if taken is not None:
+        plain = np.minimum(_length(weighted(colors - behind)), _length(weighted(fine - behind)))
+        kinds[plain < floor] = GROUND
     return kinds
 
 
