@@ -15,6 +15,7 @@ from jigsawnet.fragments import tiles as tiling
 from jigsawnet.fragments.background import fit_background
 from jigsawnet.fragments.scan import ScanConfig, find_pieces
 from jigsawnet.fragments.touching import split_touching
+from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Assembly, Puzzle, UInt8Array
 
 
@@ -58,6 +59,35 @@ def test_pieces_are_found_on_any_background(
     assert sum(score.found for score in scores) == len(laid)
     assert sum(score.extra for score in scores) == 0
     assert np.concatenate([score.border_px for score in scores]).mean() < 1.0
+
+
+GROUNDS: tuple[tuple[Ground, tuple[int, int, int], int | None], ...] = (
+    ("plain", (245, 245, 240), None),
+    ("shaded", (60, 140, 70), None),
+    ("textured", (70, 60, 110), 90),
+    ("noisy", (25, 25, 30), 90),
+)
+
+
+@pytest.mark.slow
+def test_of_two_hundred_pieces_over_several_pages_99_percent_are_found() -> None:
+    fields = np.random.default_rng(8).integers(40, 215, (30, 40, 3), dtype=np.uint8)
+    picture = np.asarray(cv2.resize(fields, (1200, 900), interpolation=cv2.INTER_CUBIC), np.uint8)
+    puzzle, _ = shred_images([picture], ShredConfig(pieces=204), np.random.default_rng(8))
+    n_found = n_pages = n_extra = 0
+    for k, (ground, color, jpeg_quality) in enumerate(GROUNDS):
+        config = SheetConfig(width=760, height=760, ground=ground, color=color, jpeg_quality=jpeg_quality)
+        pages, laid = make_scans(puzzle.fragments[k::4], config, np.random.default_rng(k))
+        scores = [score_scan(find_pieces(page), [piece for piece in laid if piece.page == p]) for p, page in enumerate(pages)]
+        n_pages += len(pages)
+        n_found += sum(score.found for score in scores)
+        n_extra += sum(score.extra for score in scores)
+        limit_px = 0.6 if jpeg_quality is None else 1.0
+        assert np.concatenate([score.border_px for score in scores]).mean() < limit_px, ground
+    assert len(puzzle) >= 200
+    assert n_pages > len(GROUNDS)
+    assert n_found >= 0.99 * len(puzzle)
+    assert n_extra <= 0.01 * len(puzzle)
 
 
 def test_white_paper_on_white_is_found_with_its_own_border() -> None:

@@ -24,6 +24,8 @@ _SLIT_PX = 1
 _GAP_PX = 8
 _SHARP_SIDES = 0.3
 """Part of a gap's sides at sharp edges from which on it shows background."""
+_SHARP_GROWTH = 0.25
+"""Part of the outer sides of paper found at second sight that lies at sharp edges."""
 _LEAK_RADII_PX = (2, 4, 8)
 _EDGE_REACH_PX = 4
 """The outer border of paper lies at most this far outside its sharp edge; that of a shadow lies further out."""
@@ -52,6 +54,18 @@ def flood(kinds: UInt8Array) -> BoolArray:
         clean = _without_shadow(own, around, reach_px)
         paper[window] |= clean[_PAD_PX:-_PAD_PX, _PAD_PX:-_PAD_PX]
     return paper
+
+
+def keep_sharp_growth(before: BoolArray, after: BoolArray, kinds: UInt8Array) -> BoolArray:
+    """A second mask without those parts, new against the first, that end softly: they are shadows all the same."""
+    grown = after & ~before
+    n, label = cv2.connectedComponents(grown.astype(np.uint8), connectivity=4)
+    sides = grown & _dilate(~after, 1)
+    sharp = np.bincount(label[sides & _dilate(kinds == EDGE, _EDGE_REACH_PX)], minlength=n)
+    soft = sharp < _SHARP_GROWTH * np.bincount(label[sides], minlength=n)
+    soft[0] = False
+    kept: BoolArray = after & ~soft[label]
+    return kept
 
 
 def _bridge(objects: BoolArray, edges: BoolArray) -> BoolArray:

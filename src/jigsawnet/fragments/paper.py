@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.fragments.background import Background
-from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood
+from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood, keep_sharp_growth
 from jigsawnet.fragments.shade import RIM_PX as SHADE_RIM_PX
 from jigsawnet.fragments.shade import fit_shade
 from jigsawnet.fragments.tiles import Tile, tiles
@@ -33,7 +33,6 @@ _SHARP_SLOPE = 0.215
 _RANGE_PX = 9
 _SLOPE_TIMES = 5.0
 _MAX_SAMPLES = 200_000
-_SHADE_ROUNDS = 1
 _SHADE_TIMES, _SHADE_MORE = 1.5, 0.03
 """A shadow takes at most so many times the light that the law says, and so much more."""
 _SHADE_DOUBT = 0.1
@@ -58,15 +57,13 @@ def find_paper(picture: UInt8Array, background: Background, min_contrast: float)
     for tile in tiles(height, width, _RIM_PX):
         kinds[tile.inner] = _kinds(picture[tile.outer], _behind(background, tile), floor, slope_floor)[tile.core]
     paper = flood(kinds)
-    for _ in range(_SHADE_ROUNDS):
-        shade = fit_shade(picture, paper, background)
-        if not shade.terms:
-            break
+    shade = fit_shade(picture, paper, background)
+    if shade.terms:
         for tile in tiles(height, width, SHADE_RIM_PX):
             taken = _near_border(shade.window(paper[tile.outer]), paper[tile.outer])
             behind = _behind(background, tile)
             kinds[tile.inner] = _kinds(picture[tile.outer], behind, floor, slope_floor, taken, shade.error)[tile.core]
-        paper = flood(kinds)
+        paper = keep_sharp_growth(paper, flood(kinds), kinds)
     return paper, floor
 
 

@@ -24,7 +24,7 @@ _SHIFTS_PX = (2, 5, 9, 14)
 _N_DIRECTIONS = 8
 _NEAREST_PX = 2.5
 _FARTHEST_PX = 24.0
-_MAX_SAMPLES = 30_000
+_MAX_SAMPLES = 12_000
 _ROUNDS = 3
 _LEAST_SAMPLES = 500
 _DEEPEST_LIGHT = 0.3
@@ -52,7 +52,7 @@ class Shade:
 
 
 def fit_shade(picture: UInt8Array, paper: BoolArray, background: Background) -> Shade:
-    """Find the law of shadows on a page ``(H, W, 3)`` from the surroundings of its ``paper (H, W)``; none when there is none."""
+    """Find the law of shadows on a page ``(H, W, 3)`` from what lies around its ``paper (H, W)``; an empty one without any."""
     shifts = _shifts()
     parts: list[FloatArray] = []
     seen: list[FloatArray] = []
@@ -65,7 +65,9 @@ def fit_shade(picture: UInt8Array, paper: BoolArray, background: Background) -> 
             seen.append(taken)
     if sum(map(len, seen)) < _LEAST_SAMPLES:
         return Shade()
-    return _solve(np.concatenate(parts), np.concatenate(seen), shifts)
+    features, taken = np.concatenate(parts), np.concatenate(seen)
+    every = 1 + len(taken) // _MAX_SAMPLES
+    return _solve(features[::every], taken[::every], shifts)
 
 
 def _shifts() -> list[tuple[int, int]]:

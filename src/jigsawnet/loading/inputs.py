@@ -32,11 +32,6 @@ class Loaded:
     def __post_init__(self) -> None:
         object.__setattr__(self, "backs", MappingProxyType(dict(self.backs)))
 
-    @property
-    def grave(self) -> tuple[str, ...]:
-        """What makes success unlikely, in sentences: to be said before an hour is spent."""
-        return tuple(sentence for check in self.checks for sentence in check.sentences(grave=True))
-
 
 def load_input(
     paths: Sequence[str | Path],
@@ -47,7 +42,7 @@ def load_input(
 
     Pictures with transparency or a known background colour hold one piece each. So do the others, unless they show several:
     files of which any does, or a folder of which at least half do, are scans. ``Loaded.puzzle.warnings`` says all that a person
-    should know, the findings on the scans included.
+    should know, the findings on the scans included, the gravest first.
 
     Raises:
         InputError: something cannot be read, scans and single pieces are mixed, or there are fewer than two pieces.
