@@ -22,10 +22,12 @@ RIM_PX = 48
 _BLURS_PX = (1.5, 3.0, 6.0)
 _SHIFTS_PX = (2, 5, 9, 14)
 _N_DIRECTIONS = 8
-_NEAREST_PX = 2.5
+_NEAREST_PX = 3.0
 _FARTHEST_PX = 24.0
 _MAX_SAMPLES = 12_000
 _ROUNDS = 3
+_RIDGE = 1e-4
+"""Keeps copies out that are hardly seen where samples lie: near the border the page shows mixed pixels, not shadow."""
 _LEAST_SAMPLES = 500
 _DEEPEST_LIGHT = 0.3
 _TINT = 0.08
@@ -111,7 +113,7 @@ def _solve(features: FloatArray, taken: FloatArray, shifts: list[tuple[int, int]
     solution = np.zeros(features.shape[1])
     spread = 0.0
     for _ in range(_ROUNDS):
-        gram = (features * weight[:, None]).T @ features + 1e-6 * len(taken) * np.eye(features.shape[1])
+        gram = (features * weight[:, None]).T @ features + _RIDGE * len(taken) * np.eye(features.shape[1])
         factor = np.linalg.cholesky(gram).T
         target = np.linalg.solve(factor.T, features.T @ (weight * taken))
         solution, _ = scipy.optimize.nnls(factor, target)
