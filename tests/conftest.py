@@ -10,7 +10,7 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
@@ -28,8 +28,9 @@ TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
 
 
 # A slow machine is no failure. A landing must not hang on the luck of the draw; contributors draw anew each time.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("contributor", deadline=None)
+SLOW_IS_FINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", derandomize=True, **SLOW_IS_FINE)
+settings.register_profile("contributor", **SLOW_IS_FINE)
 settings.load_profile("ci" if os.environ.get("CI") else "contributor")
 
 
