@@ -172,7 +172,7 @@ def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
                 if target.is_file():
                     backup = replaced / name
                     backup.parent.mkdir(parents=True, exist_ok=True)
-                    target.replace(backup)
+                    _keep_copy(target, backup)
                     undo.callback(backup.replace, target)
                 (stage / name).replace(target)
                 undo.callback(target.unlink, missing_ok=True)
@@ -189,6 +189,14 @@ def refuse_way_out(folder: Path, out: Path) -> None:
     """
     if not folder.resolve().is_relative_to(out.resolve()):
         raise OutputError(f"{folder} is a link that leads out of {out}; remove it or give another folder.")
+
+
+def _keep_copy(path: Path, backup: Path) -> None:
+    """A second name for a file, or a copy where there are no such names; the first one stays in place all the time."""
+    try:
+        os.link(path, backup)
+    except OSError:
+        shutil.copy2(path, backup)
 
 
 def remove_empty(folders: list[Path]) -> None:

@@ -9,13 +9,13 @@ from jigsawnet.io.process_memory import resident_bytes
 from jigsawnet.types import Progress, Puzzle
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_BASE = 300 * 2**20
+_BASE = 330 * 2**20
 """The program itself with its libraries and networks."""
-_PER_PIXEL = 16
-"""Bytes per pixel of the pieces: picture and mask, the copy that the networks look at, look-up grids, the result."""
-_PER_PIECE = 400_000
+_PER_PIXEL = 50
+"""Bytes per pixel of the pieces: picture and mask, the copy that the networks look at, look-up grids, the results."""
+_PER_PIECE = 250_000
 """Bytes per piece: contours, window descriptors, candidates."""
-_PER_PAIR = 250
+_PER_PAIR = 700
 """Bytes per pair of pieces: what was measured between them."""
 
 
