@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.edits import (
@@ -32,7 +32,7 @@ from jigsawnet.edits import (
 )  # fmt: skip
 from jigsawnet.errors import EditError, FormatError, JigsawNetError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import edits_to_json, load_edits, read_edits, save_edits
+from jigsawnet.io.edits_json import edits_to_json, load_edits, parse_edit, read_edits, save_edits
 from jigsawnet.types import Alignment, Assembly, Edge
 
 SIDE = 60
@@ -270,3 +270,34 @@ def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, change: tuple[s
     (tmp_path / "edits.json").write_text(text.replace(*change, 1))
     with pytest.raises(FormatError):
         read_edits(tmp_path / "edits.json", PIECES.names)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.sampled_from([*PIECES.names, "move", "x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PIECES.names, "x"]), inner, max_size=3),
+    max_leaves=8,
+)
+kinds = st.sampled_from(["move", "accept", "reject", "cut", "pin", "unpin", "set_aside", "take_off", "take_back", "solved", 1])
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.fixed_dictionaries(
+        {"kind": kinds}, optional=dict.fromkeys(("poses", "joins", "pieces", "i", "j", "result"), json_values)
+    )
+)
+def test_whatever_stands_in_a_list_it_is_read_or_refused(entry: dict[str, object]) -> None:
+    index = {name: idx for idx, name in enumerate(PIECES.names)}
+
+    def find(value: object, where: str) -> int:
+        if not isinstance(value, str) or value not in index:
+            raise FormatError(f"{where} names no piece.")
+        return index[value]
+
+    try:
+        one = parse_edit(entry, find, "edit")
+        apply_edit(PIECES, arrange(START), one)
+    except JigsawNetError as error:
+        event(type(error).__name__)
+    else:
+        event("taken")

@@ -31,6 +31,7 @@ def test_the_state_has_all_that_the_page_shows(client: httpx.Client) -> None:
     assert all(len(join["seam"]) >= 2 and join["status"] == "found" for join in state["joins"])
     assert state["in_force"] == 0
     assert state["busy"] is False
+    assert len(client.get("/api/state").content) < 1200 * len(state["pieces"])  # a thousand pieces: about a megabyte at most
     assert set(state["start"]) == {str(k) for k in range(9)}
 
 

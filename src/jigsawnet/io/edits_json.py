@@ -23,6 +23,8 @@ from jigsawnet.types import Alignment, Assembly, Edge, sort_components
 EDITS_FILE = "edits.json"
 UNDONE_FILE = "edits_undone.json"
 FORMAT, UNDONE_FORMAT, VERSION = "jigsawnet/edits", "jigsawnet/edits-undone", 1
+MAX_BYTES = 512 * 2**20
+"""Each solve of a thousand pieces takes half a megabyte in the list."""
 
 Find = Callable[[Any, str], int]
 """Gives the number of the piece that a value of JSON names; the text says where in the file."""
@@ -67,8 +69,8 @@ def load_edits(folder: Path, names: Sequence[str]) -> Edits:
     path = folder / UNDONE_FILE
     if path.is_file():
         with suppress(FormatError):
-            data = load_object(path, UNDONE_FORMAT, VERSION)
-            if data.get("after") == _checksum(read_text(folder / EDITS_FILE)):
+            data = load_object(path, UNDONE_FORMAT, VERSION, MAX_BYTES)
+            if data.get("after") == _checksum(read_text(folder / EDITS_FILE, MAX_BYTES)):
                 undone = _read_entries(data, names, str(path), first_result=0)[0]
     return Edits(edits.start, edits.entries + undone, edits.in_force)
 
@@ -79,7 +81,7 @@ def read_edits(path: Path, names: Sequence[str]) -> Edits:
     Raises:
         FormatError: the file breaks the format or names a piece that is not in ``names``.
     """
-    data = load_object(path, FORMAT, VERSION)
+    data = load_object(path, FORMAT, VERSION, MAX_BYTES)
     entries, results = _read_entries(data, names, str(path), first_result=1)
     if not results:
         raise FormatError(f'{path}: the field "results" must begin with how the pieces lay at the start.')
@@ -89,7 +91,7 @@ def read_edits(path: Path, names: Sequence[str]) -> Edits:
 def has_edits(path: Path) -> bool:
     """True when a list holds anything that a person did; also when it cannot be read, for then nobody knows."""
     try:
-        return bool(load_object(path, FORMAT, VERSION).get("edits"))
+        return bool(load_object(path, FORMAT, VERSION, MAX_BYTES).get("edits"))
     except FormatError:
         return True
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from jigsawnet.errors import FormatError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.files import read_text
+from jigsawnet.io.files import MAX_TEXT_BYTES, read_text
 from jigsawnet.types import Alignment
 
 MAX_NAME_CHARS = 1000
@@ -20,14 +20,14 @@ RIGID_TOLERANCE = 1e-3
 DIGITS = 12
 
 
-def load_object(path: Path, wanted_format: str, wanted_version: int) -> dict[str, Any]:
+def load_object(path: Path, wanted_format: str, wanted_version: int, max_bytes: int = MAX_TEXT_BYTES) -> dict[str, Any]:
     """Read a JSON object and check its ``format`` and ``version``."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is not a JSON number")
 
     try:
-        data = json.loads(read_text(path), parse_constant=refuse)
+        data = json.loads(read_text(path, max_bytes), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         detail = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise FormatError(f"{path} is not valid JSON: {detail}.") from error

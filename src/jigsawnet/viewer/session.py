@@ -238,11 +238,11 @@ class Session:
             self.hub.publish({"type": "revision", "revision": self.revision})
 
     def _take_over(self, run: Workable, before: Arrangement, stopped: bool) -> dict[str, Any]:
-        """A solve that was stopped before it got as far as the pieces lay already changes nothing."""
+        """What was stopped before any piece was placed changes nothing."""
         with self.lock:
             self.run = run
-            if stopped and len(run.assembly.poses) < len(before.poses):
-                return {"type": "error", "text": "Stopped before it got as far as this; nothing has changed."}
+            if stopped and not run.assembly.poses:
+                return {"type": "error", "text": "Stopped before any piece was placed; nothing has changed."}
             edit = Solved(lay_back(self.pieces, before, run.assembly))
             self._take(self.edits.added(edit), apply_edit(self.pieces, before, edit))
             return {

@@ -21,7 +21,7 @@ def pieces_of(puzzle: Puzzle) -> Pieces:
 def lay_on_table(puzzle: Puzzle, assembly: Assembly) -> Assembly:
     """Components side by side, as in ``assembly.png``; joins with all that edits keep of them."""
     poses = lay_out(puzzle, assembly).canvas_from_fragment
-    return dataclasses.replace(assembly, poses=poses, edges=_plain_edges(assembly.edges))
+    return _short(dataclasses.replace(assembly, poses=poses))
 
 
 def lay_back(pieces: Pieces, before: Arrangement, assembly: Assembly) -> Assembly:
@@ -38,7 +38,7 @@ def lay_back(pieces: Pieces, before: Arrangement, assembly: Assembly) -> Assembl
         move = _move_back(before, assembly.poses, component)
         poses |= {idx: move @ assembly.poses[idx] for idx in component}
         poses |= beside(pieces, poses, set(component))
-    return dataclasses.replace(assembly, poses=poses, edges=_plain_edges(assembly.edges))
+    return _short(dataclasses.replace(assembly, poses=poses))
 
 
 def _move_back(before: Arrangement, poses: Mapping[int, SE2], component: Iterable[int]) -> SE2:
@@ -52,10 +52,24 @@ def _move_back(before: Arrangement, poses: Mapping[int, SE2], component: Iterabl
     return before.poses[anchor] @ poses[anchor].inverse()
 
 
-def _plain_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """Joins without what is measured anew anyway, so that they read back from ``edges.json`` as they were."""
-    return tuple(
-        Edge(Alignment(a.i, a.j, a.i_from_j, score), score)
-        for edge in edges
-        for a, score in [(edge.alignment, min(max(float(edge.score), 0.0), 1.0))]
+def _short(assembly: Assembly) -> Assembly:
+    """The same to a millionth of a pixel, without what is measured anew anyway: as it reads back from ``edits.json``."""
+    edges = (
+        Edge(Alignment(a.i, a.j, _rounded(a.i_from_j), score), score)
+        for edge in assembly.edges
+        for a, score in [(edge.alignment, _share(edge.score))]
     )
+    return dataclasses.replace(
+        assembly,
+        poses={idx: _rounded(pose) for idx, pose in assembly.poses.items()},
+        edges=tuple(edges),
+        confidence={idx: _share(value) for idx, value in assembly.confidence.items()},
+    )
+
+
+def _rounded(pose: SE2) -> SE2:
+    return SE2(round(float(pose.theta), 10), round(float(pose.x), 6), round(float(pose.y), 6))
+
+
+def _share(value: float) -> float:
+    return round(min(max(float(value), 0.0), 1.0), 6)
