@@ -14,7 +14,8 @@ from jigsawnet.render.image import render_assembly
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.viewer.answers import answer
 from jigsawnet.viewer.session import Session
-from jigsawnet.viewer.state import join_json, piece_json, places_json, state_json, truth_json
+from jigsawnet.viewer.state import join_json, piece_json, places_json, state_json
+from jigsawnet.viewer.truth import truth_json
 
 _FOREVER = "private, max-age=31536000, immutable"
 

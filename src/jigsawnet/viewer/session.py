@@ -10,58 +10,26 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from jigsawnet.edits import Arrangement, Edit, Edits, Move, Solved, apply_edit, arrange, constraints_of
-from jigsawnet.errors import EditError, JigsawNetError, OutputError
+from jigsawnet.edits import Arrangement, Edit, Edits, Solved, apply_edit, arrange, constraints_of
+from jigsawnet.errors import EditError, JigsawNetError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
-from jigsawnet.raster import ShapeBank
-from jigsawnet.runs.snapshots import OnPoses
+from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle
+from jigsawnet.types import Assembly
 from jigsawnet.viewer.candidates import Candidates
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
 from jigsawnet.viewer.seams import SeamBook
-from jigsawnet.viewer.table import lay_back, lay_on_table, pieces_of
+from jigsawnet.viewer.table import lay_back, pieces_of
+from jigsawnet.viewer.touching import with_touching
+from jigsawnet.viewer.workable import Workable, open_edits
 
 _TELL_SECONDS = 0.1
-_TOUCHING_SHARE = 0.06
-"""Part of the shorter perimeter along which borders must meet for a piece laid down by hand to count as joined."""
 _MOST_KEPT = 64
 
 log = logging.getLogger(__name__)
-
-
-class Workable(Protocol):
-    """What the workbench needs of a run."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-
-    @property
-    def puzzle(self) -> Puzzle:
-        """The pieces."""
-
-    @property
-    def graph(self) -> MatchGraph:
-        """All scored candidates."""
-
-    @property
-    def assembly(self) -> Assembly:
-        """What the solver made of them."""
-
-    @property
-    def bank(self) -> ShapeBank:
-        """The contours."""
-
-    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, on_snapshot: OnPoses | None) -> Workable:
-        """Compose again."""
 
 
 class StaleError(JigsawNetError):
@@ -120,7 +88,7 @@ class Session:
         """
         with self.lock:
             self._check(revision)
-            edit = self._with_touching(edit)
+            edit = with_touching(self.pieces, self.bank, self.seams, self.arrangement, edit)
             self._take(self.edits.added(edit), apply_edit(self.pieces, self.arrangement, edit))
 
     def undo(self, revision: int) -> None:
@@ -202,25 +170,6 @@ class Session:
                 self._kept[k + 1] = arrangement
         return arrangement
 
-    def _with_touching(self, edit: Edit) -> Edit:
-        """A piece laid down so that its border runs along others is joined to them, candidate or not."""
-        if not isinstance(edit, Move) or edit.joins:
-            return edit
-        after = apply_edit(self.pieces, self.arrangement, edit)
-        moved, still = sorted(edit.poses), [idx for idx in after.poses if idx not in edit.poses]
-        if not still:
-            return edit
-        middles = [
-            np.array([after.poses[idx] @ self.bank.center[idx].astype(np.float64) for idx in side]) for side in (moved, still)
-        ]
-        distance = np.linalg.norm(middles[0][:, None] - middles[1][None], axis=2)
-        near = np.argwhere(distance < self.bank.radius[moved][:, None] + self.bank.radius[still][None])
-        pairs = sorted((min(moved[a], still[b]), max(moved[a], still[b])) for a, b in near)
-        new = [pair for pair in pairs if pair not in after.joins]
-        shares = self.seams.shares([Alignment(i, j, after.relation(i, j), 1.0) for i, j in new])
-        touching = [pair for pair, share in zip(new, shares, strict=True) if share >= _TOUCHING_SHARE]
-        return Move(edit.poses, tuple(touching)) if touching else edit
-
     def _work(self, stop: Stop, before: Arrangement) -> None:
         """In a thread of its own: solve on, take the result over, tell everybody."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
@@ -261,18 +210,3 @@ class Session:
         """Tell the windows how far the pieces have come together."""
         rows = {str(idx): [round(pose.theta, 6), round(pose.x, 2), round(pose.y, 2)] for idx, pose in poses.items()}
         self.hub.publish({"type": "snapshot", "poses": rows})
-
-
-def open_edits(run: Workable) -> Edits:
-    """The edits of a run folder; a run without any gets an empty list that has its start on record."""
-    names = run.puzzle.names()
-    if (run.folder / EDITS_FILE).is_file():
-        edits = load_edits(run.folder, names)
-        if edits.entries:
-            return edits
-    edits = Edits(lay_on_table(run.puzzle, run.assembly))
-    try:
-        save_edits(run.folder, edits, names)
-    except OutputError:
-        log.warning("%s cannot be written, so nothing can be changed.", run.folder)
-    return edits

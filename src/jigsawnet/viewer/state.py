@@ -10,8 +10,7 @@ import numpy as np
 from jigsawnet.compose.edge_table import carry
 from jigsawnet.edits import describe
 from jigsawnet.errors import EditError
-from jigsawnet.evaluation.metrics import right_pieces
-from jigsawnet.geometry import SE2, fit_rigid
+from jigsawnet.geometry import SE2
 from jigsawnet.raster import ShapeBank
 from jigsawnet.types import FloatArray, Puzzle
 from jigsawnet.viewer.candidates import Place
@@ -51,7 +50,7 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         pose, sure = now.poses.get(idx), now.confidence.get(idx)
         pieces.append({
             "idx": idx, "name": name, "width": width, "height": height, "outline": shapes[idx],
-            "pose": None if pose is None else _row(pose), "component": component.get(idx),
+            "pose": None if pose is None else row(pose), "component": component.get(idx),
             "confidence": None if sure is None else round(sure, 4),
             "pinned": idx in now.pinned, "aside": idx in now.aside, "fixed_by_person": idx in decided,
         })  # fmt: skip
@@ -70,7 +69,7 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "edits": [{"kind": kind_of(edit), "text": describe(edit, session.pieces.names)} for edit in edits.entries],
         "in_force": edits.in_force, "can_undo": edits.in_force > 0, "can_redo": bool(edits.undone),
         "busy": session.busy, "truth": session.truth is not None,
-        "start": {str(idx): _row(pose) for idx, pose in sorted(edits.start.poses.items())},
+        "start": {str(idx): row(pose) for idx, pose in sorted(edits.start.poses.items())},
     }  # fmt: skip
 
 
@@ -112,7 +111,7 @@ def piece_json(session: Session, idx: int) -> dict[str, Any]:
     why = why_sentences(told, others, pinned=idx in now.pinned, decided=decided) if idx in now.poses else _why_not(session, idx)
     return {
         "idx": idx, "name": names[idx], "confidence": now.confidence.get(idx), "why": why, "joins": joins,
-        "alternatives": [{"j": p.beside, "pose": _row(p.pose), "score": round(p.score, 4)} for p in others],
+        "alternatives": [{"j": p.beside, "pose": row(p.pose), "score": round(p.score, 4)} for p in others],
     }  # fmt: skip
 
 
@@ -134,7 +133,7 @@ def places_json(session: Session, idx: int) -> dict[str, Any]:
     return {
         "places": [
             {
-                "pose": _row(place.pose), "component": component[place.beside], "score": round(place.score, 4),
+                "pose": row(place.pose), "component": component[place.beside], "score": round(place.score, 4),
                 "joins": [i + j - idx for i, j in place.joins],
             }
             for place in found
@@ -155,7 +154,7 @@ def join_json(session: Session, i: int, j: int) -> dict[str, Any]:
     return {
         "i": i, "j": j, "score": round(edge.score, 4), "status": "accepted" if (i, j) in now.accepted else "found",
         "seam": _points(pose @ seam.line), "normal": [round(float(v), 6) for v in normal],
-        "i_pose": _row(pose), "j_pose": _row(now.poses[j]),
+        "i_pose": row(pose), "j_pose": row(now.poses[j]),
     } | _measures(seam, loops_of(now).through_join(i, j))  # fmt: skip
 
 
@@ -163,31 +162,7 @@ def snap_json(place: Place | None) -> dict[str, Any]:
     """Where held pieces would snap to."""
     if place is None:
         return {"pose": None, "joins": [], "score": None}
-    return {"pose": _row(place.pose), "joins": [list(pair) for pair in place.joins], "score": round(place.score, 4)}
-
-
-def truth_json(session: Session) -> dict[str, Any] | None:
-    """Where the pieces belong, laid over what is right already; None without a truth."""
-    truth = session.truth
-    if truth is None:
-        return None
-    now = session.arrangement
-    assembly = now.to_assembly(len(session.pieces))
-    right = right_pieces(session.puzzle, assembly, truth)
-    poses: dict[int, SE2] = {}
-    for picture in truth.components:
-        hits = sorted(right.intersection(picture)) or sorted(set(picture) & set(now.poses))[:1]
-        middles = [session.bank.center[idx].astype(np.float64) for idx in hits]
-        spread = [m + d for m in middles for d in ((0.0, 0.0), (50.0, 0.0))]
-        twice = [idx for idx in hits for _ in range(2)]
-        source = np.array([truth.poses[idx] @ p for idx, p in zip(twice, spread, strict=True)]).reshape(-1, 2)
-        target = np.array([now.poses[idx] @ p for idx, p in zip(twice, spread, strict=True)]).reshape(-1, 2)
-        move = fit_rigid(source, target) or SE2.identity()
-        poses |= {idx: move @ truth.poses[idx] for idx in picture}
-    return {
-        "poses": {str(idx): _row(pose) for idx, pose in sorted(poses.items())},
-        "right": {str(idx): idx in right for idx in sorted(now.poses)},
-    }
+    return {"pose": row(place.pose), "joins": [list(pair) for pair in place.joins], "score": round(place.score, 4)}
 
 
 def _measures(seam: SeamView, loops: int) -> dict[str, Any]:
@@ -197,7 +172,7 @@ def _measures(seam: SeamView, loops: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(pose: SE2) -> list[float]:
+def row(pose: SE2) -> list[float]:
     """``[theta, x, y]`` to a thousandth of a pixel, also at the far end of a piece."""
     return [round(pose.theta, 7), round(pose.x, 3), round(pose.y, 3)]
 

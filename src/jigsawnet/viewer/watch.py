@@ -16,7 +16,8 @@ from jigsawnet.stage_clock import StageClock
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, Constraints, MatchGraph, Progress, Puzzle
 from jigsawnet.viewer.serve import Workbench
-from jigsawnet.viewer.session import Session, Workable
+from jigsawnet.viewer.session import Session
+from jigsawnet.viewer.workable import Workable
 
 
 @dataclass(frozen=True)
