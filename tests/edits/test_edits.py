@@ -113,7 +113,7 @@ def test_any_edit_is_taken_or_refused_in_a_sentence_and_leaves_a_whole_arrangeme
         assert set(constraints.pinned) == now.pinned
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(edit, max_size=10))
 def test_undone_to_the_start_nothing_is_left_and_redone_all_is_back(tmp_path: Path, wanted: list[Edit]) -> None:
     first = edits_to_json(Edits(START), PIECES.names)
