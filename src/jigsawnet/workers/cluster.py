@@ -129,7 +129,7 @@ class ClusterWorkers:
                 future = next(arriving)
                 results[number.pop(future)] = future.result()
                 told(len(results), len(blocks))
-                if stop and stop.is_over():
+                if len(results) < len(blocks) and stop and stop.is_over():
                     return
                 send()
         finally:
