@@ -56,14 +56,18 @@ def test_solving_shows_its_progress_and_is_stopped(
 
 
 def test_pieces_come_together_while_one_watches(nine: Any, nine_session: Session, nine_pieces: tuple[Puzzle, Assembly]) -> None:
-    poses = nine_pieces[1].poses
+    poses = {str(idx): [pose.theta, pose.x, pose.y] for idx, pose in nine_pieces[1].poses.items()}
+
+    def show(count: int) -> None:
+        nine_session.hub.publish({"type": "snapshot", "poses": dict(list(poses.items())[:count])})
+
     nine_session.hub.publish({"type": "progress", "stage": "compose", "done": 1, "total": 3})
-    nine_session.show([{idx: poses[idx] for idx in (0, 1, 2)}])
+    show(3)
     nine.until("() => workbench.placed().length === 3")
     nine.idle()
     assert nine.ask(BUSY)
     assert nine.page.locator(".thumb").count() == 6, "the others wait in the tray"
-    nine_session.show([{idx: poses[idx] for idx in range(7)}])
+    show(7)
     nine.until("() => workbench.placed().length === 7")
     nine_session.hub.publish({"type": "solved", "revision": nine_session.revision, "placed": 9, "components": 1})
     nine.until("() => !workbench.store.busy && workbench.placed().length === 9")

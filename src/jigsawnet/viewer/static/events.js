@@ -7,6 +7,7 @@ const STAGES = {
 
 export function listenToServer({ store, actions, banner, follow }) {
   const source = new EventSource("/api/events");
+  const line = { isOpen: false }; // the server's first word shows that it will tell what happens from now on
   let lost = false;
   source.onopen = () => {
     if (!lost) return;
@@ -16,9 +17,11 @@ export function listenToServer({ store, actions, banner, follow }) {
   };
   source.onerror = () => {
     lost = true;
+    line.isOpen = false;
     banner("The server does not answer. The page tries again by itself.");
   };
   source.onmessage = ({ data }) => {
+    line.isOpen = true;
     const event = JSON.parse(data);
     handlers[event.type]?.(event);
   };
@@ -40,4 +43,5 @@ export function listenToServer({ store, actions, banner, follow }) {
     error: ({ text }) => actions.refresh().then(() => banner(text)),
   };
   window.addEventListener("beforeunload", () => source.close());
+  return line;
 }

@@ -55,9 +55,9 @@ async function explain(error) {
 const workbench = {
   store, api, queue, actions, carry, camera, bitmaps, renderer, canvas, say, banner,
 
-  /** No request on its way, no action waiting, nothing to draw: what is seen is what the server knows. */
+  /** The server is listened to, no request on its way, no action waiting, nothing to draw: what is seen is what it knows. */
   isIdle() {
-    return store.state !== null && queue.empty && !carry.resting && api.pending === 0 && bitmaps.pending === 0 && renderer.idle;
+    return Boolean(workbench.line?.isOpen) && store.state !== null && queue.empty && !carry.resting && api.pending === 0 && bitmaps.pending === 0 && renderer.idle;
   },
 
   /** Where the turning handle is on the canvas. */
@@ -173,4 +173,4 @@ async function loadTruth() {
 await actions.refresh();
 workbench.fitAll();
 if (store.state) say(store.busy ? "Solving …" : "Ready.");
-listenToServer({ store, actions, banner, follow });
+workbench.line = listenToServer({ store, actions, banner, follow });
