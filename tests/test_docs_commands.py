@@ -30,7 +30,7 @@ BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXCUSED = {
     r"pip install ": "changes the Python that runs the tests",
     r"make ": "the targets run these tests themselves, or set up an environment",
-    r"\.venv/bin/pytest ": "the tests themselves",
+    r"(JIGSAWNET_PICTURES=1 )?\.venv/bin/pytest ": "the tests themselves",
     r"jigsawnet view ": "waits for a person in a browser; tests/viewer runs it",
     r"jigsawnet solve .*--view": "waits for a person in a browser; tests/viewer runs it",
     r"jigsawnet train ": "takes hours; tests/training runs it on tiny pictures",
