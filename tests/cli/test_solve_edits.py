@@ -118,7 +118,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 def _wait_until_solved(address: str) -> dict[str, Any]:
     url = httpx.URL(address)
-    with httpx.Client(base_url=f"http://127.0.0.1:{url.port}", params=url.params, timeout=120) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{url.port}", params=url.params, timeout=600) as client:
         with client.stream("GET", "/api/events") as events:
             for line in events.iter_lines():
                 if line.startswith("data: ") and (
@@ -139,7 +139,7 @@ def test_a_solve_is_watched_and_becomes_the_workbench(solved: Path, tmp_path: Pa
         assert all(piece["pose"] for piece in state["pieces"])
         assert state["can_undo"] is False
         process.send_signal(signal.SIGINT)
-        assert process.wait(300) == 0
+        assert process.wait(600) == 0
     finally:
         process.kill()
         process.communicate()

@@ -49,15 +49,15 @@ def _viewing(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
 def test_a_run_is_shown_until_ctrl_c_and_a_second_workbench_is_told(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with _viewing("view", solved / "out", "--no-browser") as (process, address):
         url = httpx.URL(address)
-        assert httpx.get(address, timeout=120).status_code == 200
-        state = httpx.get(url.copy_with(path="/api/state", params=url.params), timeout=120).json()
+        assert httpx.get(address, timeout=600).status_code == 200
+        state = httpx.get(url.copy_with(path="/api/state", params=url.params), timeout=600).json()
         assert len(state["pieces"]) == 4
         assert state["truth"] is False
         capsys.readouterr()
         assert main_code(["view", str(solved / "out"), "--no-browser"]) == 2
         assert "is open on" in capsys.readouterr().err
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
+        assert process.wait(600) == 0
     assert not (solved / "out" / ".workbench.lock").exists()
 
 

@@ -77,7 +77,7 @@ def _served(session: Session) -> Iterator[httpx.Client]:
     bench.start()
     address = httpx.URL(bench.address)
     cookies = {f"jigsawnet-{address.port}": bench.token}
-    with httpx.Client(base_url=f"http://127.0.0.1:{address.port}", cookies=cookies, timeout=120) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{address.port}", cookies=cookies, timeout=600) as client:
         yield client
     bench.stop()
 

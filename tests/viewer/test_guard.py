@@ -31,7 +31,7 @@ def bench(solved_nine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope="module")
 def stranger(bench: Workbench) -> Iterator[httpx.Client]:
     """A client that knows the port only."""
-    with httpx.Client(base_url=_base(bench), timeout=120) as client:
+    with httpx.Client(base_url=_base(bench), timeout=600) as client:
         yield client
 
 
@@ -39,7 +39,7 @@ def stranger(bench: Workbench) -> Iterator[httpx.Client]:
 def friend(bench: Workbench) -> Iterator[httpx.Client]:
     """A client that has the cookie."""
     cookies = {f"jigsawnet-{httpx.URL(bench.address).port}": bench.token}
-    with httpx.Client(base_url=_base(bench), cookies=cookies, timeout=120) as client:
+    with httpx.Client(base_url=_base(bench), cookies=cookies, timeout=600) as client:
         yield client
 
 
@@ -60,7 +60,7 @@ def test_without_the_token_nothing_is_told(stranger: httpx.Client, path: str, to
 
 
 def test_the_token_in_the_address_becomes_a_cookie_that_no_script_sees(bench: Workbench) -> None:
-    with httpx.Client(base_url=_base(bench), timeout=120) as stranger:
+    with httpx.Client(base_url=_base(bench), timeout=600) as stranger:
         first = stranger.get(f"/api/state?token={bench.token}")
         assert first.status_code == 200
         cookie = first.headers["set-cookie"]
@@ -116,7 +116,7 @@ def test_no_path_leads_out(friend: httpx.Client, path: str) -> None:
     assert port is not None
     name, cookie = next(iter(friend.cookies.items()))
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {name}={cookie}\r\nConnection: close\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=120) as raw:  # httpx would tidy the path up
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as raw:  # httpx would tidy the path up
         raw.sendall(request.encode())
         answer = b"".join(iter(lambda: raw.recv(65536), b""))
     status, _, body = answer.partition(b"\r\n")

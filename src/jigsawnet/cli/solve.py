@@ -11,7 +11,7 @@ from typing import Annotated
 import tyro
 
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
-from jigsawnet.cli.signals import stop_on_signals
+from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
 from jigsawnet.cli.view import at_workbench
 from jigsawnet.cli.watching import watching
 from jigsawnet.config import SolveConfig
@@ -108,7 +108,8 @@ class Solve:
                 say_notes([f"The edits in {self.out} were not used; add --edits {self.out / EDITS_FILE} to keep to them."])
             if not stop.is_requested or watcher.has_stopped:
                 code = 0 if run.assembly.complete and not run.cut_short else 1
-                watcher.stay(run)
+                with leave_on_signals():
+                    watcher.stay(run)
         return code
 
 
