@@ -23,9 +23,9 @@ def page_with_shadow(strength: float) -> tuple[UInt8Array, BoolArray, Float32Arr
     return cv2.GaussianBlur(page, (0, 0), 0.6).astype(np.uint8), paper > 0.5, np.asarray(taken, np.float32)
 
 
-def around(paper: BoolArray) -> BoolArray:
+def around(paper: BoolArray, nearest_px: float = 1.0) -> BoolArray:
     away = cv2.distanceTransform((~paper).astype(np.uint8), cv2.DIST_L2, 5)
-    ring: BoolArray = (away > 1) & (away < 15)
+    ring: BoolArray = (away > nearest_px) & (away < 15)
     return ring
 
 
@@ -41,7 +41,7 @@ def test_the_law_is_that_of_the_page() -> None:
 def test_a_page_without_shadow_or_paper_has_no_law() -> None:
     page, paper, _ = page_with_shadow(0.0)
     background = fit_background(page)
-    assert fit_shade(page, paper, background).window(paper)[around(paper)].max() < 0.03
+    assert fit_shade(page, paper, background).window(paper)[around(paper, 3.0)].max() < 0.03
     assert fit_shade(page, np.zeros_like(paper), background).terms == ()
 
 

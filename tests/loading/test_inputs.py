@@ -81,6 +81,16 @@ def test_files_that_show_one_piece_each_are_pieces(tmp_path: Path) -> None:
     assert names(load_input(plain)) == ("0.png", "1.png")
 
 
+@pytest.mark.parametrize("limit", [4_000_000, 20_000])
+def test_large_scans_are_known_by_a_small_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr("jigsawnet.loading.pieces._LARGE_PX", limit)
+    save(tmp_path / "f" / "a.png", scan())
+    save(tmp_path / "f" / "b.png", scan(2))
+    assert len(load_input([tmp_path / "f"]).puzzle) == 5
+    single = [save(tmp_path / "g" / f"{k}.png", np.roll(scan(1), 5 * k, axis=1)) for k in range(2)]
+    assert names(load_input([single[0].parent])) == ("0.png", "1.png")
+
+
 def test_pieces_and_scans_together_are_refused(tmp_path: Path) -> None:
     files = [save(tmp_path / "0.png", piece(0)), save(tmp_path / "scan.png", scan())]
     with pytest.raises(InputError, match=r"scan\.png shows 3 pieces"):

@@ -52,3 +52,10 @@ def rescale(image: UInt8Array, mask: BoolArray, factor: float) -> tuple[UInt8Arr
     colors = cv2.resize(image.astype(np.float32) * mask[..., None], size, interpolation=how)
     scaled = np.clip(np.rint(colors / np.maximum(cover, 1e-3)[..., None]), 0, 255).astype(np.uint8)
     return scaled, np.asarray(cover > 0.5, np.bool_)
+
+
+def reduce(pixels: UInt8Array, max_pixels: int) -> UInt8Array:
+    """A copy of a picture ``(H, W, C)`` with at most about ``max_pixels`` pixels."""
+    factor = min(1.0, (max_pixels / (pixels.shape[0] * pixels.shape[1])) ** 0.5)
+    size = max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)

@@ -12,11 +12,14 @@ from pathlib import Path
 from jigsawnet.errors import InputError
 from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_fragment
 from jigsawnet.fragments.masks import has_transparency
+from jigsawnet.fragments.scale import reduce
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import PICTURE_SUFFIXES, list_pictures, read_key_color
 from jigsawnet.types import Fragment, Progress, Puzzle, no_progress
 
 _MAX_THREADS = 8
+_LARGE_PX = 4_000_000
+"""Pictures with more pixels are first looked at in a copy of this size, which saves time and memory on scans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,8 @@ def _read_piece(picture: Picture) -> Outcome:
     pixels = read_image(picture.path)
     cut_out = picture.key_color is not None or has_transparency(pixels)
     try:
+        if not cut_out and pixels.shape[0] * pixels.shape[1] > _LARGE_PX:  # a large scan is known by a small copy of it
+            make_fragment(0, picture.path.name, reduce(pixels, _LARGE_PX), None)
         return Outcome(make_fragment(0, picture.path.name, pixels, picture.key_color), cut_out)
     except (NoPieceError, SeveralPiecesError, NoBackgroundError) as error:
         return Outcome(error, cut_out)
