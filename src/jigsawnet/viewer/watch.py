@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jigsawnet.config import SolveConfig
+from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2
 from jigsawnet.pipeline import trace_bank
 from jigsawnet.raster import ShapeBank
@@ -32,7 +33,7 @@ class _Coming:
 
     def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, on_snapshot: OnPoses | None) -> Workable:
         """Never asked for: the session is busy until the real run comes."""
-        raise NotImplementedError
+        raise EditError("The pieces are still being put together for the first time; wait until that is done.")
 
 
 class Watch:
