@@ -40,7 +40,7 @@ def test_a_seam_is_looked_at_as_often_as_its_length_asks(length: float, places: 
 
 def test_slender_pieces_are_seen_finely() -> None:
     _, bank, _ = _strips(np.zeros(LONG, np.uint8))
-    assert bank.step_px / 3.0 > 3.0
+    assert bank.step_px / 3.0 > 2.0
     assert unit_of(bank) == 1.0
 
 
