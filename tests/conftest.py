@@ -1,10 +1,10 @@
-"""What many tests need: small puzzles with their truth, and graphs of square tiles made by hand."""
+"""What many tests need: small puzzles with their truth, and candidates of square tiles made by hand."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import cv2
@@ -12,19 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from jigsawnet.borders import Borders, build_borders, mark_compiled
+from jigsawnet.candidates import Candidates
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
-from jigsawnet.graph import build_graph
-from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import Alignment, Assembly, Fragment, MatchGraph, Puzzle, UInt8Array
+from jigsawnet.types import Alignment, Assembly, Piece, Puzzle, UInt8Array
+
+mark_compiled()  # no test depends on whether it is the first to solve; those of the first solve say so themselves
 
 TILE_PX = 60
 TILE_MARGIN_PX = 5
 TILE_MIDDLE = TILE_MARGIN_PX + (TILE_PX - 1) / 2
 
-TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
-"""A graph, the bank of its tiles, and the true ``world_from_fragment`` of each tile."""
+TileCandidates = tuple[Candidates, Borders, dict[int, SE2]]
+"""Scored candidates, best first, the borders of the tiles, and the true ``world_from_piece`` of each tile."""
 
 
 # A slow machine is no failure. A landing must not hang on the luck of the draw; contributors draw anew each time.
@@ -69,16 +71,16 @@ def nine_pieces(picture: UInt8Array) -> tuple[Puzzle, Assembly]:
 
 
 @cache
-def _square_tiles(n: int) -> ShapeBank:
+def _square_tiles(n: int) -> Borders:
     mask = np.zeros((TILE_PX + 2 * TILE_MARGIN_PX,) * 2, dtype=bool)
     mask[TILE_MARGIN_PX:-TILE_MARGIN_PX, TILE_MARGIN_PX:-TILE_MARGIN_PX] = True
     image = np.full((*mask.shape, 3), 120, np.uint8)
-    puzzle = Puzzle("tiles", tuple(Fragment(idx, f"tile {idx}", image.copy(), mask.copy()) for idx in range(n)))
-    return build_bank(trace_contours(puzzle, ContourConfig()))
+    puzzle = Puzzle("tiles", tuple(Piece(idx, f"tile {idx}", image.copy(), mask.copy()) for idx in range(n)))
+    return build_borders(trace_contours(puzzle, ContourConfig()))
 
 
 @pytest.fixture(scope="session")
-def square_tiles() -> Callable[[int], ShapeBank]:
+def square_tiles() -> Callable[[int], Borders]:
     """``square_tiles(n)``: n square pieces of 60 x 60 px."""
     return _square_tiles
 
@@ -90,40 +92,47 @@ def _tile_pose(x: float, y: float, quarter_turns: int = 0) -> SE2:
 
 @pytest.fixture(scope="session")
 def tile_pose() -> Callable[..., SE2]:
-    """``tile_pose(x, y, quarter_turns=0)``: world_from_fragment of a tile in the middle of that place, in tile widths."""
+    """``tile_pose(x, y, quarter_turns=0)``: world_from_piece of a tile in the middle of that place, in tile widths."""
     return _tile_pose
 
 
-def _tile_graph(places: dict[int, tuple[float, float]], joins: dict[tuple[int, int], float]) -> TileGraph:
+def _scored(alignments: Iterable[Alignment], scores: Sequence[float] | None = None) -> Candidates:
+    """Candidates best first; without scores, the fit of each is its score."""
+    rows = Candidates.of(alignments)
+    return rows.with_scores(rows.fit if scores is None else np.array(scores))
+
+
+def _tile_candidates(places: dict[int, tuple[float, float]], joins: dict[tuple[int, int], float]) -> TileCandidates:
     """Tiles at places counted in tile widths, tile k turned by k quarters, and true joins with their scores."""
     poses = {idx: _tile_pose(x, y, idx) for idx, (x, y) in places.items()}
     alignments = [Alignment(i, j, poses[i].inverse() @ poses[j], fit=score) for (i, j), score in joins.items()]
-    return build_graph(len(places), alignments, list(joins.values())), _square_tiles(len(places)), poses
+    return _scored(alignments), _square_tiles(len(places)), poses
 
 
 @pytest.fixture(scope="session")
-def triangle() -> TileGraph:
+def triangle() -> TileCandidates:
     """Three tiles, each beside both others (two above, one below their seam), all joins true."""
-    return _tile_graph({0: (0, 0), 1: (1, 0), 2: (0.5, 1)}, {(0, 1): 0.9, (1, 2): 0.8, (0, 2): 0.7})
+    return _tile_candidates({0: (0, 0), 1: (1, 0), 2: (0.5, 1)}, {(0, 1): 0.9, (1, 2): 0.8, (0, 2): 0.7})
 
 
 @pytest.fixture(scope="session")
-def square() -> TileGraph:
+def square() -> TileCandidates:
     """Four tiles, 2 x 2, all four joins true: one loop."""
-    return _tile_graph({0: (0, 0), 1: (1, 0), 2: (0, 1), 3: (1, 1)}, {(0, 1): 0.9, (2, 3): 0.85, (0, 2): 0.8, (1, 3): 0.75})
+    return _tile_candidates(
+        {0: (0, 0), 1: (1, 0), 2: (0, 1), 3: (1, 1)}, {(0, 1): 0.9, (2, 3): 0.85, (0, 2): 0.8, (1, 3): 0.75}
+    )
 
 
 @pytest.fixture(scope="session")
-def false_loop(square: TileGraph) -> TileGraph:
+def false_loop(square: TileCandidates) -> TileCandidates:
     """The square, and a false join of 1 and 3, scored above the true one, that puts 3 to the right of 1."""
-    graph, bank, poses = square
+    rows, borders, poses = square
     false = Alignment(1, 3, poses[1].inverse() @ _tile_pose(2, 0, 3), fit=0.78)
-    alignments = [*(e.alignment for e in graph.edges), false]
-    return build_graph(4, alignments, [a.fit for a in alignments]), bank, poses
+    return _scored([*rows.alignments(), false]), borders, poses
 
 
 @pytest.fixture(scope="session")
-def two_islands() -> TileGraph:
+def two_islands() -> TileCandidates:
     """Tiles 0 and 3 are one picture, 1, 2 and 4 another; nothing joins the two."""
     places = {0: (0.0, 0.0), 3: (1.0, 0.0), 1: (9.0, 9.0), 2: (10.0, 9.0), 4: (10.0, 10.0)}
-    return _tile_graph(places, {(0, 3): 0.9, (1, 2): 0.8, (2, 4): 0.7})
+    return _tile_candidates(places, {(0, 3): 0.9, (1, 2): 0.8, (2, 4): 0.7})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import inspect
 import io
 import json
@@ -21,13 +22,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from jigsawnet import learned
 from jigsawnet.cli import console, main_code
 from jigsawnet.cli.commands import COMMANDS
-from jigsawnet.io.authors import read_edges, read_poses
+from jigsawnet.io.authors import read_joins, read_poses
 from jigsawnet.io.images import read_image, write_png
 from jigsawnet.io.scans import read_dpi
 from jigsawnet.runs import results
-from jigsawnet.score import weights
 from jigsawnet.types import Progress, UInt8Array, no_progress
 from jigsawnet.version import __version__
 
@@ -139,18 +140,18 @@ def test_the_report_is_about_this_run(solved: Path) -> None:
     page = (solved / "report.html").read_text(encoding="utf-8")
     assert "All 4 pieces are placed in one picture." in page
     rows = (solved / "poses.csv").read_text(encoding="utf-8").splitlines()
-    for fragment in json.loads((solved / "assembly.json").read_text())["fragments"]:
-        assert fragment["name"] in page
-        assert any(row.startswith(f"{fragment['name']},0,") for row in rows)
+    for piece in json.loads((solved / "assembly.json").read_text())["fragments"]:
+        assert piece["name"] in page
+        assert any(row.startswith(f"{piece['name']},0,") for row in rows)
 
 
 def test_authors_text_can_be_read_back(solved: Path) -> None:
     assembly = json.loads((solved / "assembly.json").read_text())
     poses = read_poses(solved / "pose_result_0.txt", 4)
-    for idx, fragment in enumerate(assembly["fragments"]):
-        np.testing.assert_allclose(poses.poses[idx].matrix(), fragment["world_from_fragment"], atol=1e-6)
-    edges = read_edges(solved / "selected_transformation.txt", 4)
-    assert [edge.score for edge in edges] == pytest.approx([join["score"] for join in assembly["alignments"]], abs=1e-8)
+    for idx, piece in enumerate(assembly["fragments"]):
+        np.testing.assert_allclose(poses.poses[idx].matrix(), piece["world_from_fragment"], atol=1e-6)
+    joins = read_joins(solved / "selected_transformation.txt", 4)
+    assert [edge.score for edge in joins] == pytest.approx([join["score"] for join in assembly["alignments"]], abs=1e-8)
 
 
 def test_two_pictures_mixed_are_solved_in_part(pictures: tuple[Path, Path], tmp_path: Path, capsys: Capture) -> None:
@@ -201,7 +202,7 @@ def test_odd_file_names_and_a_result_in_the_folder_of_the_pieces(pieces: Path, c
     assert main_code(["solve", str(pieces), "-o", str(pieces)]) == 0
     assert capsys.readouterr().err == ""
     fragments = json.loads((pieces / "assembly.json").read_text(encoding="utf-8"))["fragments"]
-    assert {fragment["name"] for fragment in fragments} == set(names)
+    assert {piece["name"] for piece in fragments} == set(names)
     assert {path.name for path in pieces.iterdir()} == RESULT_FILES | set(names)
 
 
@@ -513,7 +514,7 @@ def test_a_real_process_keeps_libtiff_silent(pieces: Path, tmp_path: Path) -> No
 def test_without_its_weights_a_scorer_says_so_and_writes_nothing(
     scorer: str, shredded: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weights, "PACKAGED", tmp_path / "lost")
+    monkeypatch.setattr(learned, "PACKAGED", tmp_path / "lost")
     sentence = refusal(capsys, "solve", shredded, "-o", tmp_path / "out", "--scorer", scorer)
     assert "are missing" in sentence
     assert "jigsawnet train" in sentence
@@ -525,3 +526,13 @@ def test_every_scorer_solves_a_small_puzzle(scorer: str, shredded: Path, tmp_pat
     assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out"), "--scorer", scorer]) == 0
     stages = {stage["name"] for stage in json.loads((tmp_path / "out" / "report.json").read_text())["stages"]}
     assert "score" in stages
+
+
+def test_the_first_solve_says_that_it_compiles(
+    pieces: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for compiled, said in ((False, True), (True, False)):
+        monkeypatch.setattr("jigsawnet.cli.solve.is_compiled", lambda known=compiled: known)
+        assert main_code(["solve", str(pieces), "-o", str(tmp_path / str(compiled))]) == 0
+        assert ("note: Preparing compiled code" in capsys.readouterr().err) == said
+    assert gc.isenabled()

@@ -13,7 +13,7 @@ from scipy.spatial import KDTree
 
 from jigsawnet.contours import ContourConfig, level_ring, sample, trace_contours
 from jigsawnet.errors import ConfigError
-from jigsawnet.types import Assembly, BoolArray, Contour, FloatArray, Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, BoolArray, Contour, FloatArray, Piece, Puzzle, UInt8Array
 
 RED = (200, 30, 30)
 Y, X = np.mgrid[0:160, 0:240].astype(float)
@@ -23,7 +23,7 @@ def puzzle_of(*masks: BoolArray, color: tuple[int, int, int] = RED) -> Puzzle:
     """Pieces of one colour on black."""
     images = [(mask[..., None] * np.array(color)).astype(np.uint8) for mask in masks]
     pairs = enumerate(zip(images, masks, strict=True))
-    return Puzzle("shapes", tuple(Fragment(idx, f"p{idx}", image, mask.copy()) for idx, (image, mask) in pairs))
+    return Puzzle("shapes", tuple(Piece(idx, f"p{idx}", image, mask.copy()) for idx, (image, mask) in pairs))
 
 
 def contours_of(*masks: BoolArray, config: ContourConfig | None = None) -> list[Contour]:
@@ -192,7 +192,7 @@ def test_each_side_has_the_colour_just_inside_it() -> None:
     image = np.zeros((100, 160, 3), np.uint8)
     image[:, :80], image[:, 80:] = RED, (20, 60, 220)
     image[30:70, 30:130] = 255  # the middle is out of reach
-    (contour,) = trace_contours(Puzzle("two", (Fragment(0, "two", image, mask),)), ContourConfig())
+    (contour,) = trace_contours(Puzzle("two", (Piece(0, "two", image, mask),)), ContourConfig())
     assert contour is not None
     left, right = contour.points[:, 0] < 75, contour.points[:, 0] > 85
     assert left.sum() + right.sum() > 100
@@ -218,7 +218,7 @@ def test_what_is_too_small_or_too_thin_has_no_contour_and_disturbs_no_other(mask
     (alone,) = contours_of(disc(50))
     assert first is None
     assert second is not None
-    assert second.fragment_idx == 1
+    assert second.piece_idx == 1
     np.testing.assert_array_equal(second.points, alone.points)
 
 
@@ -280,7 +280,7 @@ def test_the_borders_of_cut_pieces_fall_together_in_the_picture(
 ) -> None:
     puzzle, truth = nine_pieces
     contours = trace_contours(puzzle, ContourConfig())
-    rings = [truth.poses[c.fragment_idx] @ c.points for c in contours if c is not None]
+    rings = [truth.poses[c.piece_idx] @ c.points for c in contours if c is not None]
     assert len(rings) == len(puzzle)
     size = np.array([picture.shape[1], picture.shape[0]])
     for k, ring in enumerate(rings):

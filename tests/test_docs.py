@@ -13,11 +13,10 @@ import jigsawnet
 from jigsawnet.cli import main_code
 from jigsawnet.cli.commands import COMMANDS
 from jigsawnet.cli.reference import groups_of, reference
-from jigsawnet.io.alignments_json import read_candidates
-from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.assembly_json import read_assembly, read_candidates
 from jigsawnet.io.edits_json import read_edits
-from jigsawnet.io.report_json import write_report
-from jigsawnet.score import weights
+from jigsawnet.io.result_files import write_report
+from jigsawnet.learned import FORMAT, NETWORK_FORMAT
 from jigsawnet.types import RunReport
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -127,9 +126,8 @@ def test_every_make_target_shown_exists(paper: Path) -> None:
 
 @by_name
 def test_every_file_of_the_package_named_exists(paper: Path) -> None:
-    example = re.compile("profile|spanning")  # the worked examples of CONTRIBUTING.md
     paths = re.findall(r"`((?:src/jigsawnet|tests|match|compose)/[\w/]+\.py)`", prose(paper))
-    for path in (path for path in paths if not example.search(path)):
+    for path in paths:
         assert (ROOT / path).exists() or (ROOT / "src" / "jigsawnet" / path).exists(), path
 
 
@@ -150,10 +148,10 @@ def test_examples_in_formats_can_be_read(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(texts[name], encoding="utf-8")
     assembly, names = read_assembly(tmp_path / "assembly.json")
     (candidate,) = read_candidates(tmp_path / "alignments.json", names)
-    assert weights.FORMAT.removeprefix("jigsawnet/") in texts
+    assert {name.removeprefix("jigsawnet/") for name in (FORMAT, NETWORK_FORMAT)} <= set(texts)
     assert len(read_edits(tmp_path / "edits.json", [f"fragment_{k:04d}.png" for k in range(1, 8)]).entries) == 4
     assert assembly.unplaced == (2,)
-    assert candidate.i_from_j == assembly.edges[0].alignment.i_from_j
+    assert candidate.i_from_j == assembly.joins[0].alignment.i_from_j
     angle, distance = candidate.i_from_j.distance(assembly.poses[0].inverse() @ assembly.poses[1])
     assert (angle, distance) == pytest.approx((0.0, 0.0), abs=1e-9), "the example's join should agree with its poses"
 

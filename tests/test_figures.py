@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jigsawnet.evaluation.suites.report.documents import failures_text, results_text
-from jigsawnet.evaluation.suites.report.results_file import FORMAT, all_results
+from jigsawnet_bench.documents import failures_text, results_text, stages_text
+from jigsawnet_bench.results import EXPERIMENT, SUITE, all_results
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -85,16 +85,18 @@ def test_figures_of_the_readme_are_in_the_results() -> None:
         assert any(is_row_of(cells, row) for row in measured), f"not in benchmarks/results: {' | '.join(cells)}"
 
 
-@pytest.mark.parametrize("name", ["results.md", "failures.md"])
-def test_the_papers_of_the_bench_are_as_the_command_writes_them(name: str) -> None:
-    path = ROOT / "docs" / name
-    if not path.is_file():
-        pytest.skip("`jigsawnet bench docs` was not run yet")
-    make = results_text if name == "results.md" else failures_text
-    assert path.read_text(encoding="utf-8") == make(all_results(RESULTS), RESULTS, ROOT / "docs")
+def test_the_pages_of_the_bench_are_as_the_command_writes_them() -> None:
+    suites, docs = all_results(RESULTS), ROOT / "docs"
+    written = {
+        "results.md": results_text(suites, docs),
+        "stages.md": stages_text(all_results(RESULTS, EXPERIMENT)),
+        "failures.md": failures_text(suites),
+    }
+    for name, text in written.items():
+        assert (docs / name).read_text(encoding="utf-8") == text, f"docs/{name}: run `jigsawnet bench docs`"
 
 
 def test_results_of_suites_were_measured_by_one_version() -> None:
     files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
-    versions = {data["jigsawnet"] for data in files if data.get("format") == FORMAT}
+    versions = {data["jigsawnet"] for data in files if data.get("format") == SUITE}
     assert len(versions) <= 1, f"results of several versions: {sorted(versions)}"

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jigsawnet.geometry import SE2, FloatArray, fit_rigid, wrap_angle
+from jigsawnet.geometry import (
+    SE2,
+    FloatArray,
+    carry_rows,
+    chain_rows,
+    fit_rigid,
+    invert_rows,
+    pose_row,
+    wrap_angle,
+    wrap_angles,
+)
 
 ANGLE = st.floats(-math.pi, math.pi)
 SHIFT = st.floats(-1e4, 1e4)
@@ -140,6 +150,67 @@ def test_no_motion_nearby_fits_noisy_points_better(seed: int, turn: float, dx: f
     assert best is not None
     other = SE2(best.theta + turn, best.x + dx, best.y + dy)
     assert ((best @ source - target) ** 2).sum() <= ((other @ source - target) ** 2).sum() + 1e-6
+
+
+MOTIONS = st.lists(st.tuples(MOTION, MOTION), max_size=6)
+ANY_ANGLE = st.floats(-1e3, 1e3)
+
+
+def rows_of(motions: list[SE2]) -> FloatArray:
+    return np.array([pose_row(motion) for motion in motions]).reshape(-1, 3)
+
+
+def assert_rows(rows: FloatArray, motions: list[SE2]) -> None:
+    assert rows.shape == (len(motions), 3)
+    for row, motion in zip(rows.tolist(), motions, strict=True):
+        assert_same(SE2(*row), motion)
+
+
+@quick
+@given(MOTIONS, SEED)
+def test_many_motions_in_rows_are_moved_about_like_single_ones(pairs: list[tuple[SE2, SE2]], seed: int) -> None:
+    first, then = [a for a, _ in pairs], [b for _, b in pairs]
+    assert_rows(invert_rows(rows_of(first)), [a.inverse() for a in first])
+    assert_rows(chain_rows(rows_of(first), rows_of(then)), [a @ b for a, b in pairs])
+    points = random_points(seed, len(pairs))
+    expected = np.array([a @ point for a, point in zip(first, points, strict=True)]).reshape(-1, 2)
+    np.testing.assert_allclose(carry_rows(rows_of(first), points), expected, atol=1e-7)
+
+
+@quick
+@given(MOTIONS)
+def test_rows_form_the_same_group(pairs: list[tuple[SE2, SE2]]) -> None:
+    first, then = rows_of([a for a, _ in pairs]), rows_of([b for _, b in pairs])
+    none = np.zeros_like(first)
+    np.testing.assert_allclose(chain_rows(first, invert_rows(first)), none, atol=1e-7)
+    np.testing.assert_array_equal(chain_rows(none, first), first)
+    np.testing.assert_allclose(
+        chain_rows(invert_rows(then), invert_rows(first)), invert_rows(chain_rows(first, then)), atol=1e-7
+    )
+
+
+def test_rows_of_any_shape_and_one_motion_for_many() -> None:
+    motion, many = SE2(0.4, 3.0, -2.0), np.random.default_rng(0).normal(size=(2, 5, 3))
+    row = np.array(pose_row(motion))
+    assert invert_rows(many).shape == chain_rows(row, many).shape == (2, 5, 3)
+    assert carry_rows(row, np.ones((4, 2))).shape == (4, 2)
+    assert_rows(chain_rows(row, many[0]), [motion @ SE2(*pose) for pose in many[0].tolist()])
+
+
+@quick
+@given(st.lists(ANY_ANGLE, max_size=6))
+def test_many_angles_are_wrapped_like_single_ones(angles: list[float]) -> None:
+    wrapped = wrap_angles(np.array(angles))
+    assert wrapped.shape == (len(angles),)
+    assert (np.abs(wrapped) <= math.pi + 1e-12).all()
+    for theta, found in zip(angles, wrapped.tolist(), strict=True):
+        assert abs(wrap_angle(found - theta)) < 1e-9
+
+
+@quick
+@given(st.lists(ANGLE, max_size=6))
+def test_angles_within_a_turn_stay_as_they_are_to_the_bit(angles: list[float]) -> None:
+    assert wrap_angles(np.array(angles)).tolist() == angles
 
 
 PAIR = np.array([[0.0, 0.0], [10.0, 0.0]])

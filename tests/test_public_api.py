@@ -14,21 +14,26 @@ PUBLIC = [
     "SE2",
     "Alignment",
     "Assembly",
+    "Candidates",
     "ConfigError",
-    "Edge",
+    "Context",
     "FormatError",
-    "Fragment",
     "InputError",
     "JigsawNetError",
+    "Join",
+    "Learned",
     "Metrics",
     "ModelError",
     "OutputError",
+    "Piece",
     "Puzzle",
     "ShredConfig",
     "Solution",
     "SolveConfig",
+    "Stop",
     "__version__",
     "evaluate",
+    "load_learned",
     "load_puzzle",
     "render",
     "shred_images",
@@ -58,6 +63,14 @@ def test_the_version_follows_the_rules_of_python_packages() -> None:
 def test_importing_needs_no_training_or_viewer_libraries() -> None:
     heavy = {"torch", "tensorflow", "fastapi", "matplotlib", "dask"}
     code = f"import sys, jigsawnet; print(sorted({heavy!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[]"
+
+
+def test_reading_painting_and_the_command_line_load_nothing_slow_that_few_need() -> None:
+    slow = {"rich", "onnxruntime", "scipy.spatial", "scipy.optimize", "scipy.ndimage", "xml.sax", "urllib.request"}
+    modules = "jigsawnet.loading, jigsawnet.shred, jigsawnet.render.svg, jigsawnet.match.stitch, jigsawnet.cli.console"
+    code = f"import sys, {modules}; print(sorted({slow!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"
 

@@ -13,9 +13,8 @@ from scipy import ndimage
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.shred.cuts import cut_cells, grid_shape, wiggle
+from jigsawnet.shred.cuts import cut_cells, find_regions, grid_shape, wiggle
 from jigsawnet.shred.pieces import cut_out
-from jigsawnet.shred.regions import find_regions
 from jigsawnet.types import Assembly, BoolArray, FloatArray, Puzzle, UInt8Array
 
 RED, GREEN = 0, 1
@@ -38,9 +37,9 @@ def shred(config: ShredConfig, seed: int = 0, picture: UInt8Array | None = None)
 def cover(puzzle: Puzzle, truth: Assembly, width: int, height: int) -> FloatArray:
     """How many pieces cover each pixel of the picture, when put back by the truth."""
     count = np.zeros((height, width))
-    for fragment in puzzle.fragments:
-        matrix = truth.poses[fragment.idx].matrix()[:2]
-        count += cv2.warpAffine(fragment.mask.astype(np.float32), matrix, (width, height)) > 0.5
+    for piece in puzzle.pieces:
+        matrix = truth.poses[piece.idx].matrix()[:2]
+        count += cv2.warpAffine(piece.mask.astype(np.float32), matrix, (width, height)) > 0.5
     return count
 
 
@@ -50,7 +49,7 @@ def points_in_picture(pose: SE2, mask: BoolArray) -> FloatArray:
 
 
 def total_area(puzzle: Puzzle) -> int:
-    return sum(int(fragment.mask.sum()) for fragment in puzzle.fragments)
+    return sum(int(piece.mask.sum()) for piece in puzzle.pieces)
 
 
 SHAPES: list[dict[str, Any]] = [{"pieces": 9}, {"pieces": 24}, {"cuts": 4}, {"pieces": 6, "strips": True}]
@@ -81,15 +80,15 @@ def test_unturned_pieces_tile_the_picture_to_the_pixel(seed: int, shape: dict[st
     config = ShredConfig(perturbation=perturbation, rotate=False, **shape)
     puzzle, truth = shred(config, seed)
     assert (cover(puzzle, truth, 200, 150) == 1).all()
-    assert all(ndimage.label(fragment.mask)[1] == 1 for fragment in puzzle.fragments)
+    assert all(ndimage.label(piece.mask)[1] == 1 for piece in puzzle.pieces)
 
 
 def test_truth_says_to_a_part_of_a_pixel_where_the_content_came_from() -> None:
     puzzle, truth = shred(ShredConfig(pieces=9), seed=3)
-    for fragment in puzzle.fragments:
-        inside = ndimage.binary_erosion(fragment.mask, iterations=3)
-        points = points_in_picture(truth.poses[fragment.idx], inside)
-        seen = (fragment.image[inside][:, :2].astype(np.float64) - 20) / RAMP
+    for piece in puzzle.pieces:
+        inside = ndimage.binary_erosion(piece.mask, iterations=3)
+        points = points_in_picture(truth.poses[piece.idx], inside)
+        seen = (piece.image[inside][:, :2].astype(np.float64) - 20) / RAMP
         assert np.abs(seen - points).max() < 1.0
         np.testing.assert_allclose((seen - points).mean(axis=0), 0.0, atol=0.05)
 
@@ -108,10 +107,10 @@ def test_same_seed_same_puzzle_and_another_seed_another() -> None:
     config = ShredConfig(pieces=9, noise=3, color_shift=4, rim_px=3, erosion_px=1, jpeg_quality=70, missing=0.2)
     (first, first_truth), (again, again_truth), (other, _) = (shred(config, seed) for seed in (5, 5, 6))
     assert first_truth == again_truth
-    for a, b in zip(first.fragments, again.fragments, strict=True):
+    for a, b in zip(first.pieces, again.pieces, strict=True):
         np.testing.assert_array_equal(a.image, b.image)
         np.testing.assert_array_equal(a.mask, b.mask)
-    assert [f.mask.sum() for f in first.fragments] != [f.mask.sum() for f in other.fragments]
+    assert [f.mask.sum() for f in first.pieces] != [f.mask.sum() for f in other.pieces]
 
 
 @pytest.mark.parametrize("pieces", [2, 9, 36, 100, 400])
@@ -132,9 +131,9 @@ def test_pieces_are_named_trimmed_and_black_outside() -> None:
     assert puzzle.names()[0] == "fragment_0001.png"
     assert puzzle.names()[8] == "fragment_0009.png"
     assert truth.complete
-    for fragment in puzzle.fragments:
-        assert not fragment.image[~fragment.mask].any()
-        assert cv2.boundingRect(fragment.mask.astype(np.uint8))[:2] == (10, 10)
+    for piece in puzzle.pieces:
+        assert not piece.image[~piece.mask].any()
+        assert cv2.boundingRect(piece.mask.astype(np.uint8))[:2] == (10, 10)
 
 
 def test_pieces_are_shuffled_and_turned() -> None:
@@ -151,7 +150,7 @@ def test_pieces_are_shuffled_and_turned() -> None:
 def test_straight_cuts_are_straight_and_perturbed_ones_are_not() -> None:
     def solidity(perturbation: float) -> float:
         puzzle, _ = shred(ShredConfig(pieces=9, perturbation=perturbation, rotate=False))
-        hulls = [cv2.convexHull(np.argwhere(fragment.mask).astype(np.int32)) for fragment in puzzle.fragments]
+        hulls = [cv2.convexHull(np.argwhere(piece.mask).astype(np.int32)) for piece in puzzle.pieces]
         return total_area(puzzle) / sum(cv2.contourArea(hull) for hull in hulls)
 
     assert solidity(0.0) > 1.0  # the hull through pixel centres is half a pixel smaller all around
@@ -167,7 +166,7 @@ def test_wiggle_has_the_amplitude_asked_for_and_no_jumps() -> None:
 def test_strips_run_along_the_longer_side() -> None:
     puzzle, truth = shred(ShredConfig(pieces=6, strips=True, rotate=False))
     assert len(puzzle) == 6
-    assert all(fragment.mask.shape[1] == 200 + 20 for fragment in puzzle.fragments)
+    assert all(piece.mask.shape[1] == 200 + 20 for piece in puzzle.pieces)
     assert {truth.poses[idx].x for idx in range(6)} == {-10.0}
 
 
@@ -204,15 +203,15 @@ def test_erosion_opens_a_gap_of_twice_its_width() -> None:
 def test_eroded_pieces_stay_in_one_part_and_vanished_ones_are_left_out() -> None:
     puzzle, truth = shred(ShredConfig(pieces=24, erosion_px=9.0, perturbation=0.12), seed=1)
     assert 2 <= len(puzzle) < 24
-    assert truth.n_fragments == len(puzzle)
+    assert truth.n_pieces == len(puzzle)
     assert puzzle.warnings == (f"Left out {24 - len(puzzle)} pieces of which less than 25 px remained.",)
-    assert all(ndimage.label(fragment.mask)[1] == 1 for fragment in puzzle.fragments)
+    assert all(ndimage.label(piece.mask)[1] == 1 for piece in puzzle.pieces)
 
 
 def test_noise_has_the_strength_asked_for() -> None:
     plain = np.full((150, 200, 3), 120, np.uint8)
     puzzle, _ = shred(ShredConfig(pieces=4, noise=6.0), picture=plain)
-    colors = np.concatenate([fragment.image[fragment.mask] for fragment in puzzle.fragments]).astype(float)
+    colors = np.concatenate([piece.image[piece.mask] for piece in puzzle.pieces]).astype(float)
     assert colors.mean() == pytest.approx(120, abs=0.5)
     assert colors.std() == pytest.approx(6.0, abs=0.3)
 
@@ -220,15 +219,15 @@ def test_noise_has_the_strength_asked_for() -> None:
 def test_color_shift_is_one_per_piece() -> None:
     plain = np.full((150, 200, 3), 120, np.uint8)
     puzzle, _ = shred(ShredConfig(pieces=9, color_shift=8.0), picture=plain)
-    means = np.array([fragment.image[fragment.mask].mean(axis=0) for fragment in puzzle.fragments])
-    assert all(np.ptp(fragment.image[fragment.mask], axis=0).max() == 0 for fragment in puzzle.fragments)
+    means = np.array([piece.image[piece.mask].mean(axis=0) for piece in puzzle.pieces])
+    assert all(np.ptp(piece.image[piece.mask], axis=0).max() == 0 for piece in puzzle.pieces)
     assert 4 < means.std() < 16
 
 
 def test_jpeg_changes_colours_and_not_the_mask() -> None:
     clean, _ = shred(ShredConfig(pieces=4))
     stored, _ = shred(ShredConfig(pieces=4, jpeg_quality=30))
-    for a, b in zip(clean.fragments, stored.fragments, strict=True):
+    for a, b in zip(clean.pieces, stored.pieces, strict=True):
         np.testing.assert_array_equal(a.mask, b.mask)
         error = np.abs(a.image[a.mask].astype(float) - b.image[a.mask])
         assert 0.2 < error.mean() < 12
@@ -238,7 +237,7 @@ def test_torn_rim_is_white_along_cuts_on_one_side_only() -> None:
     dark = np.full((150, 200, 3), 40, np.uint8)
     config = ShredConfig(pieces=2, perturbation=0.0, tilt_deg=0.0, rim_px=6.0, rotate=False)
     puzzle, _ = shred(config, picture=dark)
-    is_white = [(fragment.image[..., 0] > 200) & fragment.mask for fragment in puzzle.fragments]
+    is_white = [(piece.image[..., 0] > 200) & piece.mask for piece in puzzle.pieces]
     assert sorted(bool(white.any()) for white in is_white) == [False, True]
     torn = max(is_white, key=np.count_nonzero)
     widths = torn.sum(axis=1)[10:-10]
@@ -257,7 +256,7 @@ def test_several_pictures_give_one_component_each() -> None:
     puzzle, truth = shred_images([small, large], ShredConfig(pieces=4, missing=0.0), np.random.default_rng(2))
     assert [len(component) for component in truth.components] == [4, 4]
     for component in truth.components:
-        assert len({int(puzzle.fragments[idx].image.max()) for idx in component}) == 1
+        assert len({int(puzzle.pieces[idx].image.max()) for idx in component}) == 1
     assert truth.components != ((0, 1, 2, 3), (4, 5, 6, 7))
 
 

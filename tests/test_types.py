@@ -15,10 +15,10 @@ from jigsawnet.types import (
     Alignment,
     Assembly,
     Contour,
-    Edge,
-    Fragment,
-    MatchGraph,
+    Join,
+    Piece,
     Puzzle,
+    loops_through,
     no_progress,
     sort_components,
 )
@@ -26,8 +26,8 @@ from jigsawnet.types import (
 HERE = SE2.identity()
 
 
-def fragment(idx: int = 0, name: str | None = None) -> Fragment:
-    return Fragment(idx, name or f"p{idx}.png", np.zeros((4, 6, 3), np.uint8), np.ones((4, 6), bool))
+def make_piece(idx: int = 0, name: str | None = None) -> Piece:
+    return Piece(idx, name or f"p{idx}.png", np.zeros((4, 6, 3), np.uint8), np.ones((4, 6), bool))
 
 
 def placed(*idxs: int) -> dict[int, SE2]:
@@ -44,13 +44,13 @@ def placed(*idxs: int) -> dict[int, SE2]:
         (np.zeros((4, 6, 3), np.uint8), np.ones((4, 6), np.uint8), "mask must be"),
     ],
 )
-def test_a_fragment_needs_rgb_and_a_bool_mask_of_one_size(image: Any, mask: Any, complaint: str) -> None:
+def test_a_piece_needs_rgb_and_a_bool_mask_of_one_size(image: Any, mask: Any, complaint: str) -> None:
     with pytest.raises(ValueError, match=f"p.png: {complaint}"):
-        Fragment(0, "p.png", image, mask)
+        Piece(0, "p.png", image, mask)
 
 
 def test_pixels_and_masks_are_read_only() -> None:
-    piece = fragment()
+    piece = make_piece()
     for array in (piece.image, piece.mask):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 1
@@ -59,15 +59,15 @@ def test_pixels_and_masks_are_read_only() -> None:
 
 
 def test_a_puzzle_numbers_its_pieces_in_order_with_names_of_their_own() -> None:
-    puzzle = Puzzle("two", (fragment(0), fragment(1)))
+    puzzle = Puzzle("two", (make_piece(0), make_piece(1)))
     assert len(puzzle) == 2
     assert puzzle.names() == ("p0.png", "p1.png")
     assert puzzle.warnings == ()
-    for pieces in [(fragment(1), fragment(0)), (fragment(0), fragment(2)), (fragment(1),)]:
+    for pieces in [(make_piece(1), make_piece(0)), (make_piece(0), make_piece(2)), (make_piece(1),)]:
         with pytest.raises(ValueError, match="numbered"):
             Puzzle("wrong", pieces)
     with pytest.raises(ValueError, match="unique"):
-        Puzzle("wrong", (fragment(0, "same"), fragment(1, "same")))
+        Puzzle("wrong", (make_piece(0, "same"), make_piece(1, "same")))
 
 
 def test_a_contour_is_read_only_and_knows_its_length() -> None:
@@ -92,11 +92,36 @@ def test_an_alignment_runs_from_the_smaller_number_to_the_larger(i: int, j: int)
         Alignment(i, j, HERE, 0.5)
 
 
-def test_a_graph_holds_only_its_own_pieces_and_any_number_of_edges_between_two() -> None:
-    edge = Edge(Alignment(0, 2, HERE, 0.5), 0.5)
-    assert len(MatchGraph(3, (edge, edge)).edges) == 2
-    with pytest.raises(ValueError, match="does not exist"):
-        MatchGraph(2, (edge,))
+def test_until_it_is_judged_an_edge_is_as_sure_as_its_score() -> None:
+    alignment = Alignment(0, 2, HERE, 0.5)
+    assert Join(alignment, 0.7).confidence == 0.7
+    assert Join(alignment, 0.7, 0.0).confidence == 0.0
+    judged = dataclasses.replace(Join(alignment, 0.7), confidence=0.2)
+    assert (judged.score, judged.confidence) == (0.7, 0.2)
+
+
+def joins(*pairs: tuple[int, int]) -> list[Join]:
+    return [Join(Alignment(*pair, HERE, 0.5), 0.5) for pair in pairs]
+
+
+def test_loops_of_three_and_four_are_counted_for_each_join() -> None:
+    assert loops_through([]) == []
+    assert loops_through(joins((0, 1), (1, 2), (2, 3))) == [0, 0, 0]
+    assert loops_through(joins((0, 1), (1, 2), (0, 2), (2, 3))) == [1, 1, 1, 0]
+    assert loops_through(joins((0, 1), (1, 2), (2, 3), (0, 3))) == [1, 1, 1, 1]
+    two_triangles = joins((0, 1), (1, 2), (0, 2), (1, 3), (2, 3))
+    assert loops_through(two_triangles) == [2, 2, 2, 2, 2], "the middle join in two of three, the others in one of each"
+
+
+def test_an_assembly_renumbered_keeps_poses_and_drops_what_is_gone() -> None:
+    poses = {k: SE2(0.0, float(k), 0.0) for k in (0, 1, 3)}
+    old = Assembly(4, poses, ((0, 1), (3,)), tuple(joins((0, 1))), {0: 0.5, 1: 0.6, 3: 0.7})
+    new = old.renumbered([3, 2, 1])
+    assert (new.n_pieces, new.components, new.joins) == (3, ((0,), (2,)), ())
+    assert new.poses == {0: poses[3], 2: poses[1]}
+    assert new.confidence == {0: 0.7, 2: 0.6}
+    assert new.fits(3)
+    assert not new.fits(4)
 
 
 @pytest.mark.parametrize(

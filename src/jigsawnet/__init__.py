@@ -25,35 +25,44 @@ from typing import TYPE_CHECKING, Any
 from jigsawnet.version import __version__
 
 if TYPE_CHECKING:  # at run time each of these is imported when it is first asked for
+    from jigsawnet.candidates import Candidates
     from jigsawnet.config import SolveConfig
+    from jigsawnet.context import Context
     from jigsawnet.errors import ConfigError, FormatError, InputError, JigsawNetError, ModelError, OutputError
     from jigsawnet.evaluation.metrics import Metrics, evaluate
     from jigsawnet.geometry import SE2
+    from jigsawnet.learned import Learned, load_learned
     from jigsawnet.loading import load_puzzle
     from jigsawnet.pipeline import Solution, solve, solve_puzzle
     from jigsawnet.render.image import render_assembly as render
     from jigsawnet.shred import ShredConfig, shred_images
-    from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle
+    from jigsawnet.stopping import Stop
+    from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle
 
 __all__ = [
     "SE2",
     "Alignment",
     "Assembly",
+    "Candidates",
     "ConfigError",
-    "Edge",
+    "Context",
     "FormatError",
-    "Fragment",
     "InputError",
     "JigsawNetError",
+    "Join",
+    "Learned",
     "Metrics",
     "ModelError",
     "OutputError",
+    "Piece",
     "Puzzle",
     "ShredConfig",
     "Solution",
     "SolveConfig",
+    "Stop",
     "__version__",
     "evaluate",
+    "load_learned",
     "load_puzzle",
     "render",
     "shred_images",
@@ -62,40 +71,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "jigsawnet.config": ("SolveConfig",),
-    "jigsawnet.errors": (
-        "ConfigError",
-        "FormatError",
-        "InputError",
-        "JigsawNetError",
-        "ModelError",
-        "OutputError",
-    ),
-    "jigsawnet.evaluation.metrics": (
-        "Metrics",
-        "evaluate",
-    ),
-    "jigsawnet.geometry": ("SE2",),
-    "jigsawnet.loading": ("load_puzzle",),
-    "jigsawnet.pipeline": (
-        "Solution",
-        "solve",
-        "solve_puzzle",
-    ),
-    "jigsawnet.render.image": ("render",),
-    "jigsawnet.shred": (
-        "ShredConfig",
-        "shred_images",
-    ),
-    "jigsawnet.types": (
-        "Alignment",
-        "Assembly",
-        "Edge",
-        "Fragment",
-        "Puzzle",
-    ),
+    "candidates": "Candidates",
+    "config": "SolveConfig",
+    "context": "Context",
+    "errors": "ConfigError FormatError InputError JigsawNetError ModelError OutputError",
+    "evaluation.metrics": "Metrics evaluate",
+    "geometry": "SE2",
+    "learned": "Learned load_learned",
+    "loading": "load_puzzle",
+    "pipeline": "Solution solve solve_puzzle",
+    "render.image": "render",
+    "shred": "ShredConfig shred_images",
+    "stopping": "Stop",
+    "types": "Alignment Assembly Join Piece Puzzle",
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_MODULE_OF = {name: f"jigsawnet.{module}" for module, names in _HOME.items() for name in names.split()}
 _NAME_THERE = {"render": "render_assembly"}
 
 

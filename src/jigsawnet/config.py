@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jigsawnet.compose import ComposeConfig, ComposerName
+from jigsawnet.compose import ComposeConfig, SecondRoundConfig, composers
 from jigsawnet.contours import ContourConfig
 from jigsawnet.errors import ConfigError
-from jigsawnet.match import MatchConfig, MatcherName
+from jigsawnet.match import MatchConfig, matchers
 from jigsawnet.refine import RefineConfig
-from jigsawnet.score import ScorerName
-from jigsawnet.second_round import SecondRoundConfig
+from jigsawnet.score import scorers
 
 
 @dataclass(frozen=True, slots=True)
 class SolveConfig:
     """Options of every stage of a solve."""
 
-    matcher: MatcherName = "dense"
+    matcher: str = "dense"
     """Who finds candidate joins. dense: ours; zhang: the JigsawNet paper's polygon matcher; tsamoura: border colours only."""
-    scorer: ScorerName | None = None
+    scorer: str | None = None
     """Who says which candidates are right. fit: the matcher itself, from the measured seam; jigsawnet: the paper's boosted
     network, which looks at the stitched pair; seam: our network, which looks along the seam; combined: seam and fit together,
     as one calibrated probability. Left out, it is combined, and fit for the baseline matchers."""
-    composer: ComposerName | None = None
+    composer: str | None = None
     """Who puts pieces together. hlm and glc: the paper's two, by closed loops; best-first: best join first. Left out, it is
     hlm, and best-first for the baseline matchers."""
     min_confidence: float = 0.0
@@ -38,7 +37,26 @@ class SolveConfig:
         if not 0 <= self.min_confidence <= 1:
             raise ConfigError("min-confidence must lie between 0 and 1.")
 
+        for name, registry in ((self.matcher, matchers), (self.scorer, scorers), (self.composer, composers)):
+            if name is not None:
+                registry[name]  # raises in words when there is none
+
     @property
-    def chosen_scorer(self) -> ScorerName:
+    def fits_are_ranks(self) -> bool:
+        """True when candidates are scored by the fits of a matcher that only rank the candidates of one puzzle."""
+        return self.chosen_scorer == "fit" and not matchers[self.matcher].probable
+
+    @property
+    def chosen_scorer(self) -> str:
         """The scorer asked for, or the default of the matcher."""
-        return self.scorer or ("combined" if self.matcher == "dense" else "fit")
+        return self.scorer or ("combined" if matchers[self.matcher].probable else "fit")
+
+    @property
+    def chosen_composer(self) -> str:
+        """The composer asked for, or the default: ranks are composed greedily."""
+        return self.composer or ("best-first" if self.fits_are_ranks else "hlm")
+
+    @property
+    def min_score(self) -> float:
+        """What the composer asks of a join; of ranks nothing, down to the last candidate."""
+        return 0.0 if self.fits_are_ranks else self.compose.min_score

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.errors import ConfigError
-from jigsawnet.types import BoolArray, Contour, Float32Array, FloatArray, Fragment, Puzzle
+from jigsawnet.types import BoolArray, Contour, Float32Array, FloatArray, Piece, Puzzle
 
 _NEWTON_STEPS = 3
 _NEAR = 0.1
@@ -50,18 +50,18 @@ def trace_again(puzzle: Puzzle, config: ContourConfig, kept_step_px: float | Non
     So the pieces that were there then get the contours they had. Returns the contours and the step, 0 without any contour.
     """
     with ThreadPoolExecutor() as pool:
-        rings = list(pool.map(lambda fragment: level_ring(fragment.mask, config.smooth_px), puzzle.fragments))
+        rings = list(pool.map(lambda piece: level_ring(piece.mask, config.smooth_px), puzzle.pieces))
     sizes = [_size(ring) for ring in rings if ring is not None]
     if not sizes:
         return tuple(None for _ in rings), 0.0
     asked = max(config.min_step_px, float(np.median(sizes)) / config.samples)
     step = kept_step_px if kept_step_px is not None and abs(asked - kept_step_px) <= _NEAR * kept_step_px else asked
 
-    def contour_of(fragment: Fragment, ring: FloatArray | None) -> Contour | None:
-        return None if ring is None else _contour(fragment, ring, step, config)
+    def contour_of(piece: Piece, ring: FloatArray | None) -> Contour | None:
+        return None if ring is None else _contour(piece, ring, step, config)
 
     with ThreadPoolExecutor() as pool:
-        return tuple(pool.map(contour_of, puzzle.fragments, rings)), step
+        return tuple(pool.map(contour_of, puzzle.pieces, rings)), step
 
 
 def level_ring(mask: BoolArray, smooth_px: float) -> FloatArray | None:
@@ -103,13 +103,13 @@ def sample(image: Float32Array, points: FloatArray) -> FloatArray:
     return out
 
 
-def _contour(fragment: Fragment, ring: FloatArray, step_px: float, config: ContourConfig) -> Contour:
+def _contour(piece: Piece, ring: FloatArray, step_px: float, config: ContourConfig) -> Contour:
     points, step = _resample(ring, step_px)
     tangents = np.roll(points, -1, 0) - np.roll(points, 1, 0)
     tangents /= np.maximum(np.linalg.norm(tangents, axis=1, keepdims=True), 1e-9)
     normals = np.column_stack([-tangents[:, 1], tangents[:, 0]])
-    colors = _edge_lab(fragment, points + config.color_depth_px * normals)
-    return Contour(fragment.idx, points, normals, colors, step)
+    colors = _edge_lab(piece, points + config.color_depth_px * normals)
+    return Contour(piece.idx, points, normals, colors, step)
 
 
 def _resample(ring: FloatArray, step_px: float) -> tuple[FloatArray, float]:
@@ -123,10 +123,10 @@ def _resample(ring: FloatArray, step_px: float) -> tuple[FloatArray, float]:
     return points, float(along[-1] / count)
 
 
-def _edge_lab(fragment: Fragment, points: FloatArray) -> FloatArray:
+def _edge_lab(piece: Piece, points: FloatArray) -> FloatArray:
     """CIE Lab ``(N, 3)`` of the picture at ``points (N, 2)``, slightly smoothed, nothing from outside the mask mixed in."""
-    weight = fragment.mask.astype(np.float32)
-    color = fragment.image * (weight[..., None] / np.float32(255.0))
+    weight = piece.mask.astype(np.float32)
+    color = piece.image * (weight[..., None] / np.float32(255.0))
     total = np.maximum(sample(np.asarray(cv2.GaussianBlur(weight, (0, 0), 1.0), np.float32), points), 1e-6)
     smooth = sample(np.asarray(cv2.GaussianBlur(color, (0, 0), 1.0), np.float32), points) / total
     return _lab(np.clip(smooth, 0.0, 1.0))

@@ -77,6 +77,17 @@ def wrap_angle(theta: float) -> float:
     return math.remainder(theta, 2.0 * math.pi)
 
 
+SAME_JOIN_RAD = math.radians(5.0)
+SAME_JOIN_PX = 10.0
+"""Two poses of a pair of pieces within these limits, measured at the middle of j, are the same join to a person."""
+
+
+def is_same_join(one: SE2, other: SE2, middle_of_j: ArrayLike, chain: int = 1) -> bool:
+    """True when two ``i_from_j`` are the same join; ``chain`` joins in a row may err by ``sqrt(chain)`` times as much."""
+    angle, distance = one.distance(other, at=middle_of_j)
+    return angle < SAME_JOIN_RAD * math.sqrt(chain) and distance < SAME_JOIN_PX * math.sqrt(chain)
+
+
 def fit_rigid(source: FloatArray, target: FloatArray, weights: FloatArray | None = None) -> SE2 | None:
     """Least-squares ``target_from_source`` for paired points ``(N, 2)`` (Procrustes without scale).
 
@@ -97,3 +108,34 @@ def fit_rigid(source: FloatArray, target: FloatArray, weights: FloatArray | None
     rotation = SE2(math.atan2(sin, cos), 0.0, 0.0)
     shift = target_mean - (rotation @ source_mean)
     return SE2(rotation.theta, float(shift[0]), float(shift[1]))
+
+
+def invert_rows(poses: FloatArray) -> FloatArray:
+    """Motions back: rows ``(..., 3)`` = (theta, x, y)."""
+    theta, x, y = np.moveaxis(poses, -1, 0)
+    c, s = np.cos(theta), np.sin(theta)
+    return np.stack([-theta, -c * x - s * y, s * x - c * y], axis=-1)
+
+
+def chain_rows(first: FloatArray, then: FloatArray) -> FloatArray:
+    """``first @ then``, row by row: ``(..., 3)`` = (theta, x, y), angles not wrapped."""
+    c, s = np.cos(first[..., 0]), np.sin(first[..., 0])
+    x, y = then[..., 1], then[..., 2]
+    return np.stack([first[..., 0] + then[..., 0], c * x - s * y + first[..., 1], s * x + c * y + first[..., 2]], axis=-1)
+
+
+def carry_rows(poses: FloatArray, points: FloatArray) -> FloatArray:
+    """Points ``(..., 2)``, each carried by its pose ``(..., 3)`` = (theta, x, y)."""
+    c, s = np.cos(poses[..., 0]), np.sin(poses[..., 0])
+    x, y = points[..., 0], points[..., 1]
+    return np.stack([c * x - s * y + poses[..., 1], s * x + c * y + poses[..., 2]], axis=-1)
+
+
+def wrap_angles(angles: FloatArray) -> FloatArray:
+    """Bring angles to ``[-pi, pi]``; those that lie there stay as they are, to the bit."""
+    return np.asarray(angles - 2 * np.pi * np.rint(angles / (2 * np.pi)))
+
+
+def pose_row(pose: SE2) -> tuple[float, float, float]:
+    """A motion as the row (theta, x, y)."""
+    return pose.theta, pose.x, pose.y

@@ -1,35 +1,478 @@
-"""The corridor: every stage in order, each a pure function of what came before."""
+"""The corridor: which stage follows which; no other module says so.
+
+A stage is declared by its name, what it needs, what it gives, and a pure function ``(needs, config, context)``. A `Corridor`
+walks the stages for one puzzle: a product is taken from the store if it is there under the key of all that went in, else its
+stage makes it, and the store, if there is one, keeps it.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
-from jigsawnet.compose import ComposeConfig, ComposerName, OnSnapshot, compose
+import numpy as np
+
+from jigsawnet.borders import Borders, build_borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose import Evidence, SecondRoundConfig, compose, second_round
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.config import SolveConfig
+from jigsawnet.context import Context
 from jigsawnet.contours import trace_again
-from jigsawnet.graph import build_graph
-from jigsawnet.judging import Judge
-from jigsawnet.match import Known, Scales, propose_with_known
-from jigsawnet.raster import ShapeBank, build_bank
+from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
+from jigsawnet.io.array_store import MEASURED, Arrays, Saved
+from jigsawnet.learned import Learned, load_learned
+from jigsawnet.match import KnownPairs, Matched, find_candidates, matchers, measure
 from jigsawnet.refine import refine_poses
-from jigsawnet.render.layout import straighten_components
-from jigsawnet.second_round import second_round
-from jigsawnet.stage_clock import StageClock
+from jigsawnet.render.image import render_assembly
+from jigsawnet.render.layout import lay_out, straighten_components
+from jigsawnet.score import Scene, parts_of, score_candidates
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, Assembly, Constraints, MatchGraph, Progress, Puzzle, RunReport, no_progress
+from jigsawnet.store import (
+    FoundCandidates,
+    Store,
+    assembly_from_arrays,
+    assembly_to_arrays,
+    constraints_key,
+    found_from_arrays,
+    found_to_arrays,
+    known_from_arrays,
+    known_to_arrays,
+    make_key,
+    piece_digest,
+    puzzle_key,
+)
+from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
-from jigsawnet.workers import Workers
+
+HASTE_S = 5.0
+"""Seconds for joining what there is, best first, once the time is up."""
+NOTHING_DECIDED = Constraints()
+
+Given = Mapping[str, Any]
+"""The products that a stage needs, by name."""
+Counts = Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step: ``work(needs, config, context)`` makes what it ``gives``, and counts for the report (None: not reported)."""
+
+    name: str
+    needs: tuple[str, ...]
+    gives: str
+    work: Callable[[Given, SolveConfig, Context], tuple[Any, Counts | None]]
+    options: Callable[[SolveConfig, Learned], Any]
+    """What the product depends on besides its needs: options, and digests of what was learned."""
+    to_arrays: Callable[[Any], Arrays] | None = None
+    """How it is saved; None: it is made again when it is needed."""
+    from_arrays: Callable[[Arrays], Any] | None = None
+
+
+def _trace(given: Given, config: SolveConfig, context: Context) -> tuple[Borders, Counts]:
+    """Pieces → borders; with the steps of an earlier run, if these still suit, the same borders as there."""
+    puzzle, steps = given["puzzle"], given["steps"]
+    contours, step_px = trace_again(puzzle, config.contours, steps and steps[0])
+    same = steps is not None and step_px == steps[0]
+    borders = build_borders(contours, step_px=steps[1] if same else None, contour_step_px=step_px)
+    return borders, {"pieces": len(puzzle), "samples": len(borders.points)}
+
+
+def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCandidates, Counts]:
+    """Candidates of the matcher, or those given by another program; all of them measured."""
+    borders, rows = given["borders"], given["given"]
+    matched = Matched(rows) if rows is not None else _find(borders, given, config, context)
+    rows = _measured(borders, matched.candidates, config)
+    lost = (given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0))
+    notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
+    steps = None if matched.kept is None else matched.kept.scales.steps
+    return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}
+
+
+def _find(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
+    return find_candidates(borders, config.matcher, config.match, context, given["learned"], given["known"])
+
+
+def _measured(borders: Borders, rows: Candidates, config: SolveConfig) -> Candidates:
+    """The same candidates; seams that were not measured yet are now."""
+    missing = np.flatnonzero(np.isnan(rows.features).any(axis=1))  # an `Alignment` knows only some of them
+    if not len(missing):
+        return rows
+    features = rows.features.copy()
+    features[missing] = measure(borders, rows.take(missing), config.match.dense.verify).features
+    return replace(rows, features=features)
+
+
+def _set_scene(given: Given, config: SolveConfig, context: Context) -> tuple[Scene, None]:
+    """What scorers look at; pictures and networks are prepared when they are first needed."""
+    rows = _measured(given["borders"], given["candidates"].rows, config)  # those of an old run are not, not in full
+    return Scene.of(given["puzzle"], given["borders"], given["learned"], rows), None
+
+
+def _score(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCandidates, Counts]:
+    """Probabilities; where there was no time to look at all candidates, the matcher's fit ranks them."""
+    found: FoundCandidates = given["candidates"]
+    score = found.rows.fit
+    if not context.stop.is_over():
+        seen = score_candidates(found.rows, given["scene"], config.chosen_scorer, context)
+        score = score if context.stop.has_cut else seen
+    rows = found.rows.with_scores(score)
+    return replace(found, rows=rows, kept=None), {"likely": int((rows.score >= config.compose.min_score).sum())}
+
+
+def _compose(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
+    assembly = compose(
+        given["scored"].rows, given["borders"], config.chosen_composer, replace(config.compose, min_score=config.min_score),
+        context, constraints=given["constraints"], seed=given["seed"], names=given["puzzle"].names(),
+    )  # fmt: skip
+    return assembly, {
+        "joins": len(assembly.joins), "components": len(assembly.components),
+        "placed": len(assembly.poses), "unplaced": len(assembly.unplaced),
+    }  # fmt: skip
+
+
+def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
+    pinned = given["constraints"].pinned
+    assembly, stats = refine_poses(given["composed"], given["borders"], config.refine, context, pinned=pinned)
+    return assembly, asdict(stats)
+
+
+def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts | None]:
+    """The second round, and another refinement where it merged components; it needs fits that are probabilities."""
+    if not (config.second_round.enabled and matchers[config.matcher].probable) or context.stop.is_over():
+        return given["refined"], None
+    borders, constraints = given["borders"], given["constraints"]
+    assembly, stats = second_round(
+        given["scored"].rows, borders, given["refined"], _evidence(given, config, context), config.compose.min_score,
+        config.second_round, constraints, context.stop,
+    )  # fmt: skip
+    if stats.components_merged:
+        assembly, _ = refine_poses(assembly, borders, config.refine, context, pinned=constraints.pinned)
+    return assembly, asdict(stats)
+
+
+def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
+    """What the second look may ask of the stages before it, with the same options; it is not to be stopped half-way."""
+    scene: Scene = given["scene"]
+    context = replace(context, progress=no_progress, stop=Stop())
+
+    def measure_and_rate(rows: Candidates) -> Candidates:
+        rows = measure(scene.borders, rows, config.match.dense.verify)
+        return replace(rows, fit=scene.fit(rows))
+
+    def match_components(components: Sequence[Mapping[int, SE2]]) -> Candidates:
+        pieces, frames = zip(
+            *(_as_one_piece(scene.puzzle, k, component) for k, component in enumerate(components)), strict=True
+        )
+        borders, _ = _trace({"puzzle": Puzzle("components", pieces), "steps": None}, config, context)
+        rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
+        frame = np.array([pose_row(pose) for pose in frames])
+        return replace(rows, pose=chain_rows(chain_rows(invert_rows(frame[rows.i]), rows.pose), frame[rows.j]))
+
+    return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
+
+
+def _scores(rows: Candidates, scene: Scene, config: SolveConfig, context: Context) -> Any:
+    return score_candidates(rows, scene, config.chosen_scorer, context)
+
+
+def _as_one_piece(puzzle: Puzzle, idx: int, component: Mapping[int, SE2]) -> tuple[Piece, SE2]:
+    """A component of placed pieces drawn as one, and picture_from_component."""
+    part = Assembly(len(puzzle), component, (tuple(sorted(component)),))
+    picture = render_assembly(puzzle, part, margin_px=0)
+    first = min(component)
+    picture_from_component = lay_out(puzzle, part, margin_px=0).canvas_from_piece[first] @ component[first].inverse()
+    piece = Piece(idx, str(idx), np.ascontiguousarray(picture[..., :3]), picture[..., 3] > 127)
+    return piece, picture_from_component
+
+
+def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
+    """Confidences; what is too unsure is left out, and components are turned upright unless a person has placed pieces."""
+    constraints: Constraints = given["constraints"]
+    judged = judge_assembly(given["placed"], given["scored"].rows, given["learned"].confidence, constraints)
+    sure = leave_out_unsure(judged, config.min_confidence, constraints.pinned)
+    upright = sure if constraints.pinned else straighten_components(given["puzzle"], sure)
+    return upright, {"left_out": len(judged.poses) - len(sure.poses)}
+
+
+def _measure_options(config: SolveConfig, learned: Learned) -> list[Any]:
+    """What was measured depends on; a matcher of another package may look at all options."""
+    own = getattr(config.match, config.matcher) if config.matcher in ("dense", "zhang", "tsamoura") else config.match
+    return [config.matcher, asdict(own), learned.digest_of("fit")]
+
+
+def _match_options(config: SolveConfig, learned: Learned) -> Any:
+    return [*_measure_options(config, learned), config.match.per_piece]
+
+
+STAGES = (
+    Stage("contours", ("puzzle", "steps"), "borders", _trace, lambda config, learned: asdict(config.contours)),
+    Stage(
+        "match", ("puzzle", "borders", "learned", "known", "given"), "candidates", _match, _match_options,
+        found_to_arrays, found_from_arrays,
+    ),
+    Stage("scene", ("puzzle", "borders", "learned", "candidates"), "scene", _set_scene, lambda config, learned: None),
+    Stage(
+        "score", ("candidates", "scene"), "scored", _score,
+        lambda config, learned: [config.chosen_scorer, learned.digest_of(*parts_of(config.chosen_scorer))],
+        found_to_arrays, found_from_arrays,
+    ),
+    Stage(
+        "compose", ("puzzle", "borders", "scored", "constraints", "seed"), "composed", _compose,
+        lambda config, learned: [config.chosen_composer, asdict(config.compose), config.min_score],
+    ),
+    Stage(
+        "refine", ("borders", "composed", "constraints"), "refined", _refine, lambda config, learned: asdict(config.refine)
+    ),
+    Stage(
+        "second round", ("borders", "scored", "refined", "constraints", "scene"), "placed", _look_again,
+        lambda config, learned: [asdict(config.second_round), _match_options(config, learned), config.chosen_scorer],
+    ),
+    Stage(
+        "confidence", ("puzzle", "placed", "scored", "constraints", "learned"), "assembly", _judge,
+        lambda config, learned: [config.min_confidence, learned.digest_of("confidence")],
+        assembly_to_arrays, assembly_from_arrays,
+    ),
+)  # fmt: skip
+"""In order; `Corridor` gives the rest: puzzle, learned, constraints, seed, given (candidates of another program), and what an
+earlier run left: known (what was measured) and steps (how its borders were traced)."""
+_MAKES = {stage.gives: stage for stage in STAGES}
+_SAVED_AS = {"candidates": "match", "scored": "score", "assembly": "assembly"}
+
+
+class Corridor:
+    """The stages of one puzzle, walked as far as a product is asked for."""
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        config: SolveConfig | None = None,
+        context: Context | None = None,
+        *,
+        store: Store | None = None,
+        seed: int = 0,
+        constraints: Constraints = NOTHING_DECIDED,
+        learned: Learned | Path | None = None,
+        given: Candidates | None = None,
+    ) -> None:
+        """Nothing is done yet.
+
+        ``learned`` may be the folder of a bundle, read when it is needed; None is the one in the package. ``given`` are
+        candidates of another program, taken instead of looking for them; their fits only rank them.
+        """
+        self.puzzle, self.config, self.context, self.store = puzzle, config or SolveConfig(), context or Context(), store
+        self.done: list[str] = []
+        """Stages that were finished and saved, in order."""
+        self.reused: list[str] = []
+        """Stages that were taken from the store."""
+        self.made: list[str] = []
+        """Stages that were walked, saved or not."""
+        self._reports: dict[str, StageReport] = {}
+        self._keys: dict[str, str] = {}
+        self._products: dict[str, Any] = {
+            "puzzle": puzzle, "seed": seed, "constraints": constraints,
+            "given": None if given is None else rank_given(given),
+        }  # fmt: skip
+        self._learned = learned
+        if given is not None:
+            self.config = config_for_given(self.config)
+            if given.j.max(initial=-1) >= len(puzzle):
+                raise ValueError("a candidate names a piece that does not exist")
+
+    def get(self, product: str) -> Any:
+        """A product, by the name that its stage gives it."""
+        found = self.find(product)
+        if found is None and product in _MAKES:
+            found = self._products[product] = self._make(_MAKES[product])
+        return found
+
+    def find(self, product: str) -> Any:
+        """A product that is there already, here or in the store; None when it has to be made."""
+        if product not in self._products:
+            look = {
+                "steps": self._steps, "known": self._known, "learned": self._bundle, "candidates": self._candidates,
+            }.get(product)  # fmt: skip
+            self._products[product] = look() if look else self._load(_MAKES[product])
+        return self._products[product]
+
+    def changed(
+        self,
+        config: SolveConfig | None = None,
+        context: Context | None = None,
+        constraints: Constraints | None = None,
+        store: Store | None = None,
+    ) -> Corridor:
+        """The same puzzle, other options or decisions (None: the same); candidates and scores they do not touch are kept."""
+        other = Corridor(
+            self.puzzle, config or self.config, context or self.context, store=store, seed=self._products["seed"],
+            constraints=self._products["constraints"] if constraints is None else constraints, learned=self._learned,
+        )  # fmt: skip
+        other.digests = self.digests
+        other._keys = dict(self._keys)
+        other._products |= {
+            name: self._products[name] for name in ("learned", "given", "steps", "known") if name in self._products
+        }
+        for stage in STAGES[:4]:
+            if self._products.get(stage.gives) is not None and other.key(stage.gives) == self.key(stage.gives):
+                other._products[stage.gives] = self._products[stage.gives]
+                if stage.name in self._reports:
+                    other._reports[stage.name] = self._reports[stage.name]
+        return other
+
+    def put(self, product: str, value: Any, key: str | None, reports: Sequence[StageReport] = ()) -> None:
+        """Give a product that an earlier run made, with the key it had there; without a key, nothing after it is saved."""
+        self._products[product], self._keys[product] = value, key or ""
+        self._reports |= {report.name: report for report in reports}
+        if key is None:
+            self.store = None
+
+    def forget(self, product: str) -> None:
+        """Let go of a product; it is made again when it is asked for."""
+        self._products.pop(product, None)
+
+    @property
+    def is_cut(self) -> bool:
+        """True when a stop has left something out."""
+        return self.context.stop.has_cut
+
+    @property
+    def stages(self) -> tuple[StageReport, ...]:
+        """Seconds and counts of the stages, in order; of those that were saved, from when they were made."""
+        return tuple(self._reports[stage.name] for stage in STAGES if stage.name in self._reports)
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """What each piece is known by."""
+        return tuple(piece_digest(piece) for piece in self.puzzle.pieces)
+
+    def key(self, product: str) -> str:
+        """Names all that a product depends on."""
+        if product in self._keys:
+            return self._keys[product]
+        if product not in _MAKES:
+            return self._root_key(product)
+        stage = _MAKES[product]
+        options = stage.options(self.config, self.get("learned"))
+        needs = [name for name in stage.needs if name != "scene"]  # it shows the candidates that the stage needs besides
+        return make_key(stage.name, [self.key(name) for name in needs], options)
+
+    def _root_key(self, name: str) -> str:
+        """Names what came from outside; known and steps do not change what is asked, and parts of learned are options."""
+        value: Any = self._products.get(name)
+        if name == "puzzle":
+            return puzzle_key(self.digests)
+        if name == "given" and value is not None:
+            measured = asdict(self.config.match.dense.verify)
+            return make_key(name, [getattr(value, column).tobytes().hex() for column in ("i", "j", "pose", "fit")], measured)
+        if name == "constraints":
+            return make_key(name, constraints_key(value))
+        return str(value) if name == "seed" else ""
+
+    def _load(self, stage: Stage) -> Any:
+        """What the store has of a stage."""
+        if self.store is None or stage.from_arrays is None:
+            return None
+        saved = self.store.load(_SAVED_AS[stage.gives], self.key(stage.gives))
+        product: Any = None if saved is None else stage.from_arrays(saved.arrays)
+        if saved is None or product is None or not product.fits(len(self.puzzle)):
+            return None
+        self._reports |= {report.name: report for report in saved.reports}
+        self.reused.append(_SAVED_AS[stage.gives])
+        return product
+
+    def _make(self, stage: Stage) -> Any:
+        given = {name: self.get(name) for name in stage.needs}
+        clock, before = self.context.clock, len(self.context.clock.stages)
+        with clock.stage(stage.name) as counts:
+            product, counted = stage.work(given, self.config, self.context)
+            counts.update(counted or {})
+        self.made.append(stage.name)
+        if counted is None:
+            del clock.stages[before:]
+        else:
+            self._reports[stage.name] = clock.stages[-1]
+        if stage.to_arrays is not None and self.store is not None and not self.is_cut:
+            self.store.save(self._saved(stage, product))
+            self.done.append(_SAVED_AS[stage.gives])
+        return product
+
+    def _saved(self, stage: Stage, product: Any) -> dict[str, Saved]:
+        assert stage.to_arrays is not None
+        key, source = self.key(stage.gives), self.key("scored" if stage.gives == "assembly" else "puzzle")
+        saved = {_SAVED_AS[stage.gives]: Saved(key, source, stage.to_arrays(product), self.stages)}
+        if stage.gives == "candidates" and product.kept is not None:
+            arrays = known_to_arrays(product.kept, self.digests)
+            saved[MEASURED] = Saved(key, self._measured_key(), arrays)
+        return saved
+
+    def _measured_key(self) -> str:
+        """What the measurements between two pieces depend on, beside these."""
+        return make_key(MEASURED, asdict(self.config.contours), _measure_options(self.config, self.get("learned")))
+
+    def _bundle(self) -> Learned:
+        return self._learned if isinstance(self._learned, Learned) else load_learned(self._learned)
+
+    def _candidates(self) -> FoundCandidates | None:
+        """Those of the store; of a run that was opened, those that were put there scored."""
+        found: FoundCandidates | None = self._load(_MAKES["candidates"])
+        return self._products["scored"] if found is None and "scored" in self._keys else found
+
+    def _known(self) -> KnownPairs | None:
+        """What an earlier run has measured of these pieces."""
+        saved = self.store and self.store.load(MEASURED)
+        if not saved or saved.source != self._measured_key():
+            return None
+        return known_from_arrays(saved.arrays, self.digests)
+
+    def _steps(self) -> tuple[float, float] | None:
+        """How the borders were traced on which the candidates were found."""
+        found: FoundCandidates | None = self.find("scored") or self.find("candidates")
+        if found is not None:
+            return found.steps
+        known: KnownPairs | None = self.get("known")
+        return None if known is None else known.scales.steps
+
+
+def rank_given(rows: Candidates) -> Candidates:
+    """Candidates of another program with their fits divided by the largest."""
+    largest = float(rows.fit.max(initial=0.0))
+    return replace(rows, fit=np.maximum(0.0, rows.fit / largest) if largest > 0 else np.zeros(len(rows)))
+
+
+def config_for_given(config: SolveConfig) -> SolveConfig:
+    """Options for candidates of another program: scored by their fits, which are ranks, unless a scorer is named."""
+    config = replace(config, scorer=config.scorer or "fit")
+    return config if config.scorer != "fit" else replace(config, compose=replace(config.compose, min_score=0.0))
+
+
+def assemble_in_time(corridor: Corridor) -> tuple[Assembly, Corridor]:
+    """The assembly, and the corridor that made it.
+
+    What was cut short is compared with a quick best-first composition of the same candidates; the one with more pieces is kept.
+    """
+    context = corridor.context
+    assembly: Assembly | None = corridor.find("assembly")
+    if assembly is None and not context.stop.is_over():
+        assembly = corridor.get("assembly")
+    if assembly is not None and not ("confidence" in corridor.made and corridor.is_cut):
+        return assembly, corridor
+    corridor.get("scored")  # what there is by now: the hasty composition looks for no more
+    quick = replace(corridor.config, composer="best-first", second_round=SecondRoundConfig(enabled=False))
+    hasty = corridor.changed(quick, replace(context, stop=Stop.after(HASTE_S)))
+    if assembly is not None and len(assembly.poses) >= len(hasty.get("assembly").poses):
+        return assembly, corridor
+    return hasty.get("assembly"), hasty
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What a solve gives: the assembly, the candidates it chose from, and the record of the run."""
+    """What a solve gives: the assembly, the scored candidates it chose from, and the record of the run."""
 
     assembly: Assembly
-    alignments: tuple[Alignment, ...]
+    candidates: Candidates
     report: RunReport
 
 
@@ -38,12 +481,10 @@ def solve_puzzle(
     config: SolveConfig | None = None,
     *,
     seed: int = 0,
-    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    constraints: Constraints = NOTHING_DECIDED,
     candidates: Sequence[Alignment] | None = None,
-    time_limit: float | None = None,
-    stop: Stop | None = None,
-    workers: Workers | None = None,
-    progress: Progress = no_progress,
+    learned: Learned | None = None,
+    context: Context | None = None,
 ) -> Solution:
     """Put a puzzle together and report each stage.
 
@@ -53,195 +494,19 @@ def solve_puzzle(
         seed: recorded, and the only source of randomness for stages that use any.
         constraints: what a person has decided.
         candidates: joins to choose from, found by another program; None finds them here. Their fits only rank them.
-        time_limit: seconds after which it ends with the best it has.
-        stop: ends it early as the time limit does, and takes its place.
-        workers: who matches and scores; None are the cores of this machine. The result is the same.
-        progress: told how far each stage is.
+        learned: networks and coefficients; None are those that come with the package.
+        context: whom to tell how far it is, when to stop, and who does the work.
     """
-    config = config or SolveConfig()
-    clock, stop = StageClock(), stop or Stop.after(time_limit)
-    if candidates is None:
-        bank, alignments = find_candidates(puzzle, config, clock, progress, workers, stop)
-    else:
-        bank, alignments, config = trace_bank(puzzle, config, clock), rank_given(candidates), config_for_given(config)
-    judge, graph = score_candidates(puzzle, bank, alignments, config, clock, progress, workers, stop)
-    assembly = assemble(
-        puzzle, bank, graph, config, clock,
-        judge=judge, seed=seed, constraints=constraints, stop=stop, workers=workers, progress=progress,
-    )  # fmt: skip
-    warnings = puzzle.warnings + without_border(puzzle, bank)
-    report = RunReport(__version__, puzzle.name, seed, tuple(clock.stages), warnings, dataclasses.asdict(config))
-    return Solution(assembly, alignments, report)
+    given = None if candidates is None else Candidates.of(candidates)
+    walk = Corridor(puzzle, config, context, seed=seed, constraints=constraints, learned=learned, given=given)
+    assembly, made_by = assemble_in_time(walk)
+    warnings = puzzle.warnings + walk.get("candidates").notes
+    report = RunReport(
+        __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds
+    )
+    return Solution(assembly, walk.get("scored").rows, report)
 
 
-def without_border(puzzle: Puzzle, bank: ShapeBank) -> tuple[str, ...]:
-    """A sentence for every piece that is too small to be matched."""
-    lost = (puzzle.fragments[k].name for k in range(len(puzzle)) if bank.first[k] == bank.first[k + 1])
-    return tuple(f"{name} is too small to have a border and was left out." for name in lost)
-
-
-def find_candidates(
-    puzzle: Puzzle,
-    config: SolveConfig,
-    clock: StageClock | None = None,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    stop: Stop | None = None,
-) -> tuple[ShapeBank, tuple[Alignment, ...]]:
-    """The first half: pieces → contours → candidate joins."""
-    found = find_with_known(puzzle, config, None, clock, progress, workers, stop)
-    return found.bank, found.alignments
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """Candidates of a puzzle, the borders they were found on, and what to keep for when pieces are added."""
-
-    bank: ShapeBank
-    alignments: tuple[Alignment, ...]
-    kept: Known | None
-
-
-def find_with_known(
-    puzzle: Puzzle,
-    config: SolveConfig,
-    known: Known | None,
-    clock: StageClock | None = None,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    stop: Stop | None = None,
-) -> Found:
-    """As `find_candidates`; pairs of pieces that are ``known``, in today's numbers, are not looked at again.
-
-    Contours are traced with the kept step while that is within a tenth; otherwise nothing counts as known.
-    """
-    clock = clock or StageClock()
-    bank, step_px = _trace(puzzle, config, clock, known.scales if known else None)
-    with clock.stage("match") as counts:
-        proposed = propose_with_known(bank, step_px, config.matcher, config.match, known, progress, workers, stop)
-        counts.update(candidates=len(proposed.alignments), pairs=proposed.new_pairs)
-    return Found(bank, proposed.alignments, proposed.kept)
-
-
-def trace_bank(puzzle: Puzzle, config: SolveConfig, clock: StageClock, scales: Scales | None = None) -> ShapeBank:
-    """Pieces → contours, laid out for the compiled loops; with the kept ``scales`` of a run, the same as there."""
-    return _trace(puzzle, config, clock, scales)[0]
-
-
-def _trace(puzzle: Puzzle, config: SolveConfig, clock: StageClock, scales: Scales | None) -> tuple[ShapeBank, float]:
-    with clock.stage("contours") as counts:
-        contours, step_px = trace_again(puzzle, config.contours, scales.contour_step_px if scales else None)
-        kept = scales is not None and step_px == scales.contour_step_px
-        bank = build_bank(contours, step_px=scales.bank_step_px if scales and kept else None)
-        counts.update(pieces=len(puzzle), samples=len(bank.points))
-    return bank, step_px
-
-
-def rank_given(candidates: Sequence[Alignment]) -> tuple[Alignment, ...]:
-    """Candidates of another program with their fits divided by the largest."""
-    largest = max((a.fit for a in candidates), default=0.0)
-    return tuple(dataclasses.replace(a, fit=max(0.0, a.fit / largest) if largest > 0 else 0.0) for a in candidates)
-
-
-def config_for_given(config: SolveConfig) -> SolveConfig:
-    """Options for candidates of another program: scored by their fits, which are ranks, unless a scorer is named."""
-    config = dataclasses.replace(config, scorer=config.scorer or "fit")
-    if config.scorer != "fit":
-        return config
-    return dataclasses.replace(config, compose=dataclasses.replace(config.compose, min_score=0.0))
-
-
-def score_candidates(
-    puzzle: Puzzle,
-    bank: ShapeBank,
-    alignments: Sequence[Alignment],
-    config: SolveConfig,
-    clock: StageClock,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    stop: Stop | None = None,
-) -> tuple[Judge, MatchGraph]:
-    """Candidates → scores, and the judge that gave them."""
-    with clock.stage("score") as counts:
-        judge = Judge(puzzle, bank, config.chosen_scorer, alignments, workers)
-        graph = build_graph(len(puzzle), alignments, judge(alignments, progress, stop).tolist())
-        counts.update(likely=sum(edge.score >= config.compose.min_score for edge in graph.edges))
-    return judge, graph
-
-
-def assemble(
-    puzzle: Puzzle,
-    bank: ShapeBank,
-    graph: MatchGraph,
-    config: SolveConfig,
-    clock: StageClock | None = None,
-    *,
-    judge: Judge | None = None,
-    seed: int = 0,
-    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
-    stop: Stop | None = None,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    on_snapshot: OnSnapshot | None = None,
-) -> Assembly:
-    """The second half: scored candidates → composition → refinement → second round → confidence.
-
-    ``judge`` scores the joins that come about on the way; None scores them by their fit. ``on_snapshot`` is shown the groups
-    while they grow.
-    """
-    clock = clock or StageClock()
-    laid = lay_pieces(puzzle, bank, graph, config, clock, judge, seed, constraints, stop, progress, workers, on_snapshot)
-    assembly = leave_out_unsure(judge_assembly(laid, graph, constraints), config.min_confidence, constraints.pinned)
-    return assembly if constraints.pinned else straighten_components(puzzle, assembly)
-
-
-def lay_pieces(
-    puzzle: Puzzle,
-    bank: ShapeBank,
-    graph: MatchGraph,
-    config: SolveConfig,
-    clock: StageClock,
-    judge: Judge | None = None,
-    seed: int = 0,
-    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
-    stop: Stop | None = None,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    on_snapshot: OnSnapshot | None = None,
-) -> Assembly:
-    """As `assemble`, up to the second round: the joins keep their scores, and pieces have no confidence yet."""
-    stop = stop or Stop()
-    with clock.stage("compose") as counts:
-        composer, options = _composer(config)
-        assembly = compose(
-            graph, bank, composer, options, constraints=constraints, seed=seed, stop=stop, progress=progress,
-            on_snapshot=on_snapshot, names=puzzle.names(),
-        )  # fmt: skip
-        counts.update(
-            joins=len(assembly.edges), components=len(assembly.components),
-            placed=len(assembly.poses), unplaced=len(assembly.unplaced),
-        )  # fmt: skip
-    with clock.stage("refine") as counts:
-        assembly, stats = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
-        counts.update(dataclasses.asdict(stats))
-    if config.matcher == "dense" and config.second_round.enabled and not stop.is_over():
-        with clock.stage("second round") as counts:
-            assembly, found = second_round(
-                puzzle, bank, graph, assembly, config.compose.min_score, config.second_round, constraints, judge, workers, stop
-            )
-            if found.groups_merged:
-                assembly, _ = refine_poses(assembly, bank, config.refine, progress, pinned=constraints.pinned)
-            counts.update(dataclasses.asdict(found))
-    return assembly
-
-
-def _composer(config: SolveConfig) -> tuple[ComposerName, ComposeConfig]:
-    """The fits of baseline matchers are ranks, not probabilities: with these, compose greedily, down to the last candidate."""
-    if config.chosen_scorer == "fit" and config.matcher != "dense":
-        return config.composer or "best-first", dataclasses.replace(config.compose, min_score=0.0)
-    return config.composer or "hlm", config.compose
-
-
-def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, progress: Progress = no_progress) -> Assembly:
+def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, context: Context | None = None) -> Assembly:
     """Put a puzzle together: `solve_puzzle` without the record."""
-    return solve_puzzle(puzzle, config, progress=progress).assembly
+    return solve_puzzle(puzzle, config, context=context).assembly

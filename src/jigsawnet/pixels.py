@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import njit
-from jigsawnet.types import Fragment, Puzzle, UInt8Array
+from jigsawnet.borders import njit_part
+from jigsawnet.types import Piece, Puzzle, UInt8Array
 
 _SHRINK_ABOVE = 1.25
 """Pieces are shrunk only when a unit is more than this many px."""
 _NOTHING, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
+class PixelArrays(NamedTuple):
+    """The arrays of `Pixels` as compiled loops take them."""
+
+    scale: np.float32
+    first: NDArray[np.int64]
+    size: NDArray[np.int32]
+    pixels: UInt8Array
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class PixelBank:
+class Pixels:
     """Pixels ``(P, 4)`` uint8, colour times mask and mask, of n pieces end to end, row by row, each with an empty rim.
 
     Piece p owns ``first[p]:first[p + 1]``, ``size[p] = (rows, cols)``. The pictures are ``scale`` times as large as the
@@ -29,17 +38,17 @@ class PixelBank:
     first: NDArray[np.int64]
     size: NDArray[np.int32]
     pixels: UInt8Array
+    kernel: PixelArrays = field(init=False, repr=False)
 
-    def arrays(self) -> tuple[Any, ...]:
-        """The arrays the compiled loops take, in their order."""
-        return np.float32(self.scale), self.first, self.size, self.pixels
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", PixelArrays(np.float32(self.scale), self.first, self.size, self.pixels))
 
 
-def build_pixels(puzzle: Puzzle, unit_px: float) -> PixelBank:
+def build_pixels(puzzle: Puzzle, unit_px: float) -> Pixels:
     """Lay out all pictures; pieces much finer than ``unit_px`` are shrunk to it, by area."""
     scale = 1.0 / unit_px if unit_px > _SHRINK_ABOVE else 1.0
-    pictures = [_premultiplied(fragment, scale) for fragment in puzzle.fragments]
-    return PixelBank(
+    pictures = [_premultiplied(piece, scale) for piece in puzzle.pieces]
+    return Pixels(
         scale=scale,
         first=np.concatenate([[0], np.cumsum([p.shape[0] * p.shape[1] for p in pictures])]).astype(np.int64),
         size=np.array([p.shape[:2] for p in pictures], dtype=np.int32).reshape(-1, 2),
@@ -47,12 +56,12 @@ def build_pixels(puzzle: Puzzle, unit_px: float) -> PixelBank:
     )
 
 
-def _premultiplied(fragment: Fragment, scale: float) -> UInt8Array:
+def _premultiplied(piece: Piece, scale: float) -> UInt8Array:
     """Colour times mask, and mask, with an empty rim: ``(rows, cols, 4)``."""
-    mask = fragment.mask * np.uint8(255)
-    color = np.asarray(cv2.bitwise_and(fragment.image, fragment.image, mask=mask), np.uint8)
+    mask = piece.mask * np.uint8(255)
+    color = np.asarray(cv2.bitwise_and(piece.image, piece.image, mask=mask), np.uint8)
     if scale != 1.0:
-        rows, cols = (max(1, round(side * scale)) for side in fragment.mask.shape)
+        rows, cols = (max(1, round(side * scale)) for side in piece.mask.shape)
         color, mask = (_resized(layer, rows, cols) for layer in (color, mask))
     rgba = np.dstack([color, mask])
     return np.pad(rgba, ((1, 1), (1, 1), (0, 0)))
@@ -62,15 +71,19 @@ def _resized(layer: UInt8Array, rows: int, cols: int) -> UInt8Array:
     return np.asarray(cv2.resize(layer, (cols, rows), interpolation=cv2.INTER_AREA), np.uint8)
 
 
-@njit
-def pixel_at(piece, x, y, scale, first, size, pixels):  # type: ignore[no-untyped-def]
-    """The bilinear value of a piece at its point (x, y): red, green, blue times mask, and mask; 0 outside its picture."""
-    u, v = (x + _HALF) * scale + _HALF, (y + _HALF) * scale + _HALF  # past the rim
-    cols = size[piece, 1]
+@njit_part
+def pixel_at(arrays, piece, x, y):  # type: ignore[no-untyped-def]
+    """The bilinear value of a piece at its point (x, y): red, green, blue times mask, and mask; 0 outside its picture.
+
+    ``arrays`` are `PixelArrays`.
+    With the point at (right, down) between pixels a b over c d: ``(1-right)(1-down) a + right (1-down) b + ...``.
+    """
+    u, v = (x + _HALF) * arrays.scale + _HALF, (y + _HALF) * arrays.scale + _HALF  # past the rim
+    cols, pixels = arrays.size[piece, 1], arrays.pixels
     left, top = int(u), int(v)
-    if u < 0 or v < 0 or left >= cols - 1 or top >= size[piece, 0] - 1:
+    if u < 0 or v < 0 or left >= cols - 1 or top >= arrays.size[piece, 0] - 1:
         return _NOTHING, _NOTHING, _NOTHING, _NOTHING
-    a = first[piece] + top * cols + left
+    a = arrays.first[piece] + top * cols + left
     b, c = a + 1, a + cols
     d = c + 1
     if pixels[a, 3] | pixels[b, 3] | pixels[c, 3] | pixels[d, 3] == 0:

@@ -6,7 +6,7 @@ import time
 
 
 class Stop:
-    """Over when its time is up, or when somebody asks for it from a signal handler or another thread."""
+    """Over when its time is up, or when a signal handler or another thread has requested it."""
 
     def __init__(self, deadline: float | None = None) -> None:
         """``deadline`` is a `time.monotonic` value; None: only `request` ends the work."""
@@ -26,11 +26,11 @@ class Stop:
 
     @property
     def is_requested(self) -> bool:
-        """True when somebody asked, whatever the time."""
+        """True when a stop was requested, whatever the time."""
         return self._requested or (self._whole is not None and self._whole.is_requested)
 
     def is_over(self) -> bool:
-        """True when the work is to end; whoever is told so leaves something out, and `has_cut` remembers it."""
+        """True when the work is to end; the caller then leaves something out, and `has_cut` records that."""
         over = self.is_requested or (self.deadline is not None and time.monotonic() >= self.deadline)
         if over:
             self._notice()

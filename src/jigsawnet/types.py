@@ -1,7 +1,8 @@
-"""Ground floor: what flows between the rooms. Frozen data, arrays read-only, nothing that reads or writes files."""
+"""Ground floor: what flows between the stages. Frozen data, arrays read-only, nothing that reads or writes files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -31,7 +32,7 @@ def _freeze(*arrays: NDArray[Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fragment:
+class Piece:
     """One piece: ``image (H, W, 3)`` uint8 RGB and ``mask (H, W)`` bool, true where there is paper."""
 
     idx: int
@@ -52,32 +53,32 @@ class Puzzle:
     """The pieces, numbered ``0 .. n-1`` in order; no truth inside. ``warnings`` says in sentences what was left out."""
 
     name: str
-    fragments: tuple[Fragment, ...]
+    pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if [f.idx for f in self.fragments] != list(range(len(self.fragments))):
-            raise ValueError("fragments must be numbered 0 .. n-1 in order")
-        if len({f.name for f in self.fragments}) != len(self.fragments):
-            raise ValueError("fragment names must be unique")
+        if [piece.idx for piece in self.pieces] != list(range(len(self.pieces))):
+            raise ValueError("pieces must be numbered 0 .. n-1 in order")
+        if len({piece.name for piece in self.pieces}) != len(self.pieces):
+            raise ValueError("names of pieces must be unique")
 
     def __len__(self) -> int:
-        return len(self.fragments)
+        return len(self.pieces)
 
     def names(self) -> tuple[str, ...]:
         """Names in order of idx."""
-        return tuple(f.name for f in self.fragments)
+        return tuple(piece.name for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contour:
     """The outer border of a piece, closed, evenly spaced; the piece lies to the right when walking along it in (x, y), y down.
 
-    ``points (N, 2)`` px in the fragment's frame; ``normals (N, 2)`` unit, inward; ``colors (N, 3)`` CIE Lab from just inside
+    ``points (N, 2)`` px in the piece's frame; ``normals (N, 2)`` unit, inward; ``colors (N, 3)`` CIE Lab from just inside
     the edge; ``step_px`` the arc length between neighbouring samples.
     """
 
-    fragment_idx: int
+    piece_idx: int
     points: FloatArray
     normals: FloatArray
     colors: FloatArray
@@ -115,7 +116,7 @@ class Seam:
     flatness_px: float = 0.0
     """How far the seam departs from a straight line: the spread of its points across their main direction."""
     distance_px: float = 0.0
-    """How far apart the two borders are laid, for pieces that have lost paper along the cuts."""
+    """How far apart the two borders are placed, for pieces that have lost paper along the cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,67 +135,56 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """An alignment and the probability-like ``score`` in [0, 1] that it is right."""
+class Join:
+    """A candidate and its ``score``, the scorer's probability that it is right; in [0, 1].
+
+    ``confidence`` is what the whole assembly makes of it, in [0, 1]; until that is judged, it is the score.
+    """
 
     alignment: Alignment
     score: float
+    confidence: float = -1.0
+
+    def __post_init__(self) -> None:
+        if self.confidence < 0:
+            object.__setattr__(self, "confidence", self.score)
 
 
-def best_first(edge: Edge) -> tuple[float, int, int, float, float, float]:
-    """Sorting key: highest score first, ties in a fixed order."""
-    a = edge.alignment
-    return (-edge.score, a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)
-
-
-def laid_gap(edges: Iterable[Edge]) -> float:
-    """The distance at which the matcher laid the borders of joins, in px; 0 where none was measured."""
-    distances = [edge.alignment.seam.distance_px for edge in edges if edge.alignment.seam]
-    return float(np.median(distances)) if distances else 0.0
-
-
-def loops_through(edges: Sequence[Edge]) -> list[int]:
+def loops_through(joins: Sequence[Join]) -> list[int]:
     """For each join, how many loops of three and of four joins close through it."""
     near: dict[int, set[int]] = {}
-    for edge in edges:
-        near.setdefault(edge.alignment.i, set()).add(edge.alignment.j)
-        near.setdefault(edge.alignment.j, set()).add(edge.alignment.i)
-    ends = ((edge.alignment.i, edge.alignment.j) for edge in edges)
+    for join in joins:
+        near.setdefault(join.alignment.i, set()).add(join.alignment.j)
+        near.setdefault(join.alignment.j, set()).add(join.alignment.i)
+    ends = ((join.alignment.i, join.alignment.j) for join in joins)
     return [len(near[i] & near[j]) + sum(len(near[a] & near[j] - {i}) for a in near[i] - {j}) for i, j in ends]
 
 
-@dataclass(frozen=True, slots=True)
-class MatchGraph:
-    """All scored candidates; several edges between one pair of pieces are normal."""
-
-    n_fragments: int
-    edges: tuple[Edge, ...]
-
-    def __post_init__(self) -> None:
-        if any(e.alignment.j >= self.n_fragments for e in self.edges):
-            raise ValueError("an edge names a fragment that does not exist")
+def chance_of_any(probabilities: Iterable[float]) -> float:
+    """The chance that at least one of several independent joins is right: ``1 - prod(1 - p)``."""
+    return 1.0 - math.prod(1.0 - p for p in probabilities)
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Where the pieces lie. ``poses[idx]`` is ``world_from_fragment``, in the frame of the piece's own component.
+    """Where the pieces lie. ``poses[idx]`` is ``world_from_piece``, in the frame of the piece's own component.
 
-    ``components`` are sorted by size, largest first; a piece in none of them is unplaced. ``edges`` are the joins selected,
+    ``components`` are sorted by size, largest first; a piece in none of them is unplaced. ``joins`` are the joins selected,
     loop-closing ones included. ``confidence[idx]`` in [0, 1] for placed pieces.
     """
 
-    n_fragments: int
+    n_pieces: int
     poses: Mapping[int, SE2]
     components: tuple[tuple[int, ...], ...]
-    edges: tuple[Edge, ...] = ()
+    joins: tuple[Join, ...] = ()
     confidence: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         listed = [idx for component in self.components for idx in component]
         if sorted(listed) != sorted(self.poses) or len(set(listed)) != len(listed):
             raise ValueError("components must hold every placed piece exactly once")
-        if any(not 0 <= idx < self.n_fragments for idx in listed):
-            raise ValueError("a pose names a fragment that does not exist")
+        if any(not 0 <= idx < self.n_pieces for idx in listed):
+            raise ValueError("a pose names a piece that does not exist")
         if [len(c) for c in self.components] != sorted((len(c) for c in self.components), reverse=True):
             raise ValueError("components must be sorted by size, largest first")
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
@@ -203,28 +193,32 @@ class Assembly:
     @property
     def unplaced(self) -> tuple[int, ...]:
         """Pieces without a pose."""
-        return tuple(idx for idx in range(self.n_fragments) if idx not in self.poses)
+        return tuple(idx for idx in range(self.n_pieces) if idx not in self.poses)
 
     @property
     def complete(self) -> bool:
         """True when every piece is placed in one component."""
         return len(self.components) == 1 and not self.unplaced
 
+    def fits(self, n_pieces: int) -> bool:
+        """True when it is of so many pieces."""
+        return self.n_pieces == n_pieces
+
     def renumbered(self, order: Sequence[int]) -> Assembly:
         """The same poses with old piece ``order[k]`` as piece k; pieces not in ``order`` and all joins are dropped."""
         new = {old: idx for idx, old in enumerate(order)}
-        groups = ([new[old] for old in component if old in new] for component in self.components)
+        kept = ([new[old] for old in component if old in new] for component in self.components)
         return Assembly(
             len(order),
             {new[old]: pose for old, pose in self.poses.items() if old in new},
-            sort_components(group for group in groups if group),
+            sort_components(component for component in kept if component),
             confidence={new[old]: value for old, value in self.confidence.items() if old in new},
         )
 
 
-def sort_components(groups: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
-    """Order groups of pieces as `Assembly` wants them: largest first, then by smallest idx."""
-    return tuple(sorted((tuple(sorted(g)) for g in groups), key=lambda c: (-len(c), c)))
+def sort_components(components: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
+    """Order components as `Assembly` wants them: largest first, then by smallest idx."""
+    return tuple(sorted((tuple(sorted(c)) for c in components), key=lambda c: (-len(c), c)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +240,8 @@ class RunReport:
     stages: tuple[StageReport, ...]
     warnings: tuple[str, ...]
     config: Mapping[str, Any]
+    seconds: float = 0.0
+    """Of the whole command, from its start until this was written; stages taken from an earlier run do not count in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +253,6 @@ class Constraints:
     forbidden: tuple[Alignment, ...] = ()
     """Joins that do not hold: candidates of the pair with nearly this pose are out; other joins may still imply it."""
     pinned: Mapping[int, SE2] = field(default_factory=dict)
-    """Pieces fixed in place, ``world_from_fragment`` in one common frame."""
+    """Pieces fixed in place, ``world_from_piece`` in one common frame."""
     aside: frozenset[int] = frozenset()
     """Pieces that are not to be placed."""

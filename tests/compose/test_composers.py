@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jigsawnet.compose import ComposeConfig, ComposerName, compose
-from jigsawnet.compose.groups import pose_rows
-from jigsawnet.compose.intersection import groups_intersect
+from jigsawnet.borders import Borders, build_borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose import ComposeConfig, compose, composers
+from jigsawnet.compose.components import pose_rows
+from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
-from jigsawnet.graph import build_graph
-from jigsawnet.raster import ShapeBank, build_bank
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, Assembly, Edge, MatchGraph
+from jigsawnet.types import Alignment, Assembly, FloatArray
 
-TileGraph = tuple[MatchGraph, ShapeBank, dict[int, SE2]]
-Tiles = Callable[[int], ShapeBank]
+TileCandidates = tuple[Candidates, Borders, dict[int, SE2]]
+Tiles = Callable[[int], Borders]
 TilePose = Callable[..., SE2]
-COMPOSERS: tuple[ComposerName, ...] = ("best-first", "glc", "hlm")
+COMPOSERS = ("best-first", "glc", "hlm")
+DEFAULTS = ComposeConfig()
 every_composer = pytest.mark.parametrize("composer", COMPOSERS)
 
 
@@ -67,86 +70,102 @@ def hard_grid(side: int, ratio: float, rng: np.random.Generator, tile_pose: Tile
     return joins, truth
 
 
-def graph_of(n: int, joins: list[Alignment]) -> MatchGraph:
-    return build_graph(n, joins, [a.fit for a in joins])
+def scored(joins: Sequence[Alignment], scores: Sequence[float] | FloatArray | None = None) -> Candidates:
+    """Candidates best first; without scores, the fit of each is its score."""
+    rows = Candidates.of(joins)
+    return rows.with_scores(rows.fit if scores is None else np.array(scores))
+
+
+def run(
+    rows: Candidates,
+    borders: Borders,
+    composer: str,
+    config: ComposeConfig = DEFAULTS,
+    context: Context | None = None,
+    *,
+    seed: int = 0,
+) -> Assembly:
+    return compose(rows, borders, composer, config, context or Context(), seed=seed)
+
+
+def test_all_composers_are_tested() -> None:
+    assert set(COMPOSERS) <= set(composers)
 
 
 @every_composer
-def test_small_graphs_are_put_together(
-    composer: ComposerName, triangle: TileGraph, square: TileGraph, false_loop: TileGraph, two_islands: TileGraph
+def test_small_puzzles_are_put_together(
+    composer: str, triangle: TileCandidates, square: TileCandidates, false_loop: TileCandidates, two_islands: TileCandidates
 ) -> None:
-    for graph, bank, truth in (triangle, square, false_loop):
-        assembly = compose(graph, bank, composer, ComposeConfig())
+    for rows, borders, truth in (triangle, square, false_loop):
+        assembly = run(rows, borders, composer)
         assert assembly.complete
         assert share_placed(assembly, truth) == 1.0
-        assert len(assembly.edges) == len(truth)
-    graph, bank, _ = two_islands
-    assert compose(graph, bank, composer, ComposeConfig()).components == ((1, 2, 4), (0, 3))
+        assert len(assembly.joins) == len(truth)
+    rows, borders, _ = two_islands
+    assert run(rows, borders, composer).components == ((1, 2, 4), (0, 3))
 
 
 @every_composer
-def test_without_joins_or_pieces_nothing_is_placed(composer: ComposerName, square_tiles: Tiles) -> None:
-    assert compose(MatchGraph(3, ()), square_tiles(3), composer, ComposeConfig()).unplaced == (0, 1, 2)
-    assert compose(MatchGraph(0, ()), build_bank([]), composer, ComposeConfig()) == Assembly(0, {}, ())
+def test_without_joins_or_pieces_nothing_is_placed(composer: str, square_tiles: Tiles) -> None:
+    assert run(Candidates.none(), square_tiles(3), composer).unplaced == (0, 1, 2)
+    assert run(Candidates.none(), build_borders([]), composer) == Assembly(0, {}, ())
 
 
 @every_composer
-def test_poor_joins_place_nothing(composer: ComposerName, square: TileGraph) -> None:
-    graph, bank, _ = square
-    assert compose(graph, bank, composer, ComposeConfig(min_score=1.0)).components == ()
+def test_poor_joins_place_nothing(composer: str, square: TileCandidates) -> None:
+    rows, borders, _ = square
+    assert run(rows, borders, composer, ComposeConfig(min_score=1.0)).components == ()
 
 
 @every_composer
-def test_a_score_that_is_no_number_counts_as_0(composer: ComposerName, square: TileGraph) -> None:
-    graph, bank, _ = square
-    spoilt = MatchGraph(4, tuple(Edge(e.alignment, math.nan if k else 0.9) for k, e in enumerate(graph.edges)))
-    assert compose(spoilt, bank, composer, ComposeConfig()).components == ((0, 1),)
+def test_a_score_that_is_no_number_counts_as_0(composer: str, square: TileCandidates) -> None:
+    rows, borders, _ = square
+    scores = np.array([0.9, math.nan, math.nan, math.nan])
+    assert run(rows.with_scores(scores), borders, composer).components == ((0, 1),)
+    assert run(replace(rows, score=scores), borders, composer).components == ((0, 1),), "not even when nobody has cleaned them"
 
 
-def test_a_closed_loop_carries_a_join_too_poor_to_place_a_piece(square: TileGraph) -> None:
-    graph, bank, _ = square
-    joins = [e.alignment for e in graph.edges]
-    without_loop = build_graph(4, joins[:3], [0.9, 0.02, 0.9])
+def test_a_closed_loop_carries_a_join_too_poor_to_place_a_piece(square: TileCandidates) -> None:
+    rows, borders, _ = square
+    joins = rows.alignments()
+    without_loop = scored(joins[:3], [0.9, 0.02, 0.9])
     low = ComposeConfig(min_score=0.05)
-    assert compose(without_loop, bank, "hlm", low).unplaced == (3,)
-    with_loop = build_graph(4, joins, [0.9, 0.02, 0.9, 0.02])
-    assert compose(with_loop, bank, "hlm", low).complete
-    assert compose(with_loop, bank, "hlm", ComposeConfig(min_score=0.05, loop_share=1.0)).unplaced == (3,)
+    assert run(without_loop, borders, "hlm", low).unplaced == (3,)
+    with_loop = scored(joins, [0.9, 0.02, 0.9, 0.02])
+    assert run(with_loop, borders, "hlm", low).complete
+    assert run(with_loop, borders, "hlm", ComposeConfig(min_score=0.05, loop_share=1.0)).unplaced == (3,)
 
 
 @every_composer
 @settings(deadline=None, max_examples=5)
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_the_edges_does_not_matter(
-    tile_pose: TilePose, square_tiles: Tiles, composer: ComposerName, random: Any
-) -> None:
+def test_the_order_of_the_edges_does_not_matter(tile_pose: TilePose, square_tiles: Tiles, composer: str, random: Any) -> None:
     joins, _ = hard_grid(4, 3, np.random.default_rng(5), tile_pose)
-    edges = list(graph_of(16, joins).edges)
-    first = compose(MatchGraph(16, tuple(edges)), square_tiles(16), composer, ComposeConfig(), seed=7)
-    random.shuffle(edges)
-    assert compose(MatchGraph(16, tuple(edges)), square_tiles(16), composer, ComposeConfig(), seed=7) == first
+    first = run(scored(joins), square_tiles(16), composer, seed=7)
+    random.shuffle(joins)
+    assert run(scored(joins), square_tiles(16), composer, seed=7) == first
 
 
 @every_composer
 @settings(deadline=None, max_examples=8)
 @given(st.integers(0, 2**32 - 1))
-def test_no_piece_lies_on_another(tile_pose: TilePose, square_tiles: Tiles, composer: ComposerName, seed: int) -> None:
+def test_no_piece_lies_on_another(tile_pose: TilePose, square_tiles: Tiles, composer: str, seed: int) -> None:
     joins, _ = hard_grid(4, 6, np.random.default_rng(seed), tile_pose)
-    bank = square_tiles(16)
-    assembly = compose(graph_of(16, joins), bank, composer, ComposeConfig())
+    borders = square_tiles(16)
+    assembly = run(scored(joins), borders, composer)
     for component in assembly.components:
-        rows = np.array([(k, assembly.poses[k].theta, assembly.poses[k].x, assembly.poses[k].y) for k in component])
-        lying_on = [k for k in range(1, len(rows)) if groups_intersect(bank, rows[:k], rows[k : k + 1])]
+        placed = np.array([(k, assembly.poses[k].theta, assembly.poses[k].x, assembly.poses[k].y) for k in component])
+        lying_on = [k for k in range(1, len(placed)) if placements_intersect(borders, placed[:k], placed[k : k + 1])]
         assert lying_on == []
 
 
 def test_the_more_loops_count_the_more_false_joins_are_stood(tile_pose: TilePose, square_tiles: Tiles) -> None:
     """Five times as many false joins as true ones: merging loops holds where single joins and single loops do not."""
-    shares: dict[ComposerName, float] = dict.fromkeys(COMPOSERS, 0.0)
+    shares: dict[str, float] = dict.fromkeys(COMPOSERS, 0.0)
     for seed in range(3):
         joins, truth = hard_grid(5, 5, np.random.default_rng(seed), tile_pose)
         for composer in COMPOSERS:
-            assembly = compose(graph_of(25, joins), square_tiles(25), composer, ComposeConfig())
+            assembly = run(scored(joins), square_tiles(25), composer)
             shares[composer] += share_placed(assembly, truth) / 3
     assert shares["hlm"] > 0.9
     assert max(shares["best-first"], shares["glc"]) < 0.7
@@ -165,10 +184,10 @@ def test_the_figure_where_greedy_loop_closing_fails_and_hierarchical_merging_doe
     tile_pose: TilePose, square_tiles: Tiles
 ) -> None:
     joins, truth = paper_figure(tile_pose)
-    graph, bank = graph_of(9, joins), square_tiles(9)
+    rows, borders = scored(joins), square_tiles(9)
 
-    def solved(composer: ComposerName, seed: int) -> bool:
-        return share_placed(compose(graph, bank, composer, ComposeConfig(), seed=seed), truth) == 1.0
+    def solved(composer: str, seed: int) -> bool:
+        return share_placed(run(rows, borders, composer, seed=seed), truth) == 1.0
 
     greedy = [solved("glc", seed) for seed in range(51)]
     assert not all(greedy)
@@ -178,23 +197,23 @@ def test_the_figure_where_greedy_loop_closing_fails_and_hierarchical_merging_doe
 
 def test_greedy_loop_closing_depends_on_the_seed_and_on_nothing_else(tile_pose: TilePose, square_tiles: Tiles) -> None:
     joins, _ = paper_figure(tile_pose)
-    graph, bank = graph_of(9, joins), square_tiles(9)
-    results = [compose(graph, bank, "glc", ComposeConfig(), seed=seed) for seed in range(10)]
-    assert [compose(graph, bank, "glc", ComposeConfig(), seed=seed) for seed in range(10)] == results
+    rows, borders = scored(joins), square_tiles(9)
+    results = [run(rows, borders, "glc", seed=seed) for seed in range(10)]
+    assert [run(rows, borders, "glc", seed=seed) for seed in range(10)] == results
     assert any(result != results[0] for result in results)
 
 
 def test_without_steps_greedy_loop_closing_is_best_first(tile_pose: TilePose, square_tiles: Tiles) -> None:
     joins, _ = hard_grid(4, 3, np.random.default_rng(2), tile_pose)
-    graph, bank = graph_of(16, joins), square_tiles(16)
-    greedy = compose(graph, bank, "glc", ComposeConfig(glc_steps=0))
-    assert greedy == compose(graph, bank, "best-first", ComposeConfig())
+    rows, borders = scored(joins), square_tiles(16)
+    greedy = run(rows, borders, "glc", ComposeConfig(glc_steps=0))
+    assert greedy == run(rows, borders, "best-first")
 
 
 def test_without_merges_hierarchical_merging_still_grows_from_the_best_loop(tile_pose: TilePose, square_tiles: Tiles) -> None:
     joins, truth = paper_figure(tile_pose)
     truth, pairs = grid(3, tile_pose)
-    assembly = compose(graph_of(9, joins[: len(pairs)]), square_tiles(9), "hlm", ComposeConfig(max_merges=0))
+    assembly = run(scored(joins[: len(pairs)]), square_tiles(9), "hlm", ComposeConfig(max_merges=0))
     assert share_placed(assembly, truth) == 1.0
 
 
@@ -202,7 +221,7 @@ def test_two_pictures_stay_two_components(tile_pose: TilePose, square_tiles: Til
     truth, pairs = grid(3, tile_pose)
     one = [Alignment(i, j, truth[i].inverse() @ truth[j], 0.7) for i, j in pairs]
     two = [Alignment(a.i + 9, a.j + 9, a.i_from_j, 0.6) for a in one]
-    assembly = compose(graph_of(18, [*one, *two]), square_tiles(18), "hlm", ComposeConfig())
+    assembly = run(scored([*one, *two]), square_tiles(18), "hlm")
     assert assembly.components == (tuple(range(9)), tuple(range(9, 18)))
 
 
@@ -213,9 +232,9 @@ def test_joins_that_agree_connect_two_groups_before_a_better_one_alone(tile_pose
     joins = [Alignment(i, j, at[i].inverse() @ at[j], score) for (i, j), score in pairs.items()]
     joins.append(Alignment(1, 4, at[1].inverse() @ tile_pose(1, -1), 0.6))
     low = ComposeConfig(min_score=0.05)
-    assembly = compose(graph_of(6, joins), square_tiles(6), "hlm", low)
+    assembly = run(scored(joins), square_tiles(6), "hlm", low)
     assert share_placed(assembly, at) == 1.0
-    assert share_placed(compose(graph_of(6, joins), square_tiles(6), "best-first", low), at) < 1.0
+    assert share_placed(run(scored(joins), square_tiles(6), "best-first", low), at) < 1.0
 
 
 def test_near_copies_of_one_join_are_one_witness(tile_pose: TilePose, square_tiles: Tiles) -> None:
@@ -225,41 +244,39 @@ def test_near_copies_of_one_join_are_one_witness(tile_pose: TilePose, square_til
     joins.append(Alignment(0, 2, at[0].inverse() @ at[2], 0.8))
     wrong = at[1].inverse() @ tile_pose(1, -1)
     joins += [Alignment(1, 3, SE2(wrong.theta, wrong.x + shift, wrong.y), 0.7) for shift in (0.0, 0.4)]
-    assembly = compose(graph_of(4, joins), square_tiles(4), "hlm", ComposeConfig())
+    assembly = run(scored(joins), square_tiles(4), "hlm")
     assert share_placed(assembly, at) == 1.0
 
 
 @every_composer
-def test_when_the_time_is_up_what_is_joined_is_returned(
-    composer: ComposerName, tile_pose: TilePose, square_tiles: Tiles
-) -> None:
+def test_when_the_time_is_up_what_is_joined_is_returned(composer: str, tile_pose: TilePose, square_tiles: Tiles) -> None:
     joins, truth = hard_grid(8, 5, np.random.default_rng(1), tile_pose)
-    graph, bank = graph_of(64, joins), square_tiles(64)
-    assert compose(graph, bank, composer, ComposeConfig(), stop=Stop(time.monotonic() - 1)).components == ()
+    rows, borders = scored(joins), square_tiles(64)
+    assert run(rows, borders, composer, context=Context(stop=Stop(time.monotonic() - 1))).components == ()
     start = time.monotonic()
-    some = compose(graph, bank, composer, ComposeConfig(), stop=Stop(start + 0.2))
+    some = run(rows, borders, composer, context=Context(stop=Stop(start + 0.2)))
     assert time.monotonic() - start < 2.0
     assert some.components
-    assert len(truth) == some.n_fragments
+    assert len(truth) == some.n_pieces
 
 
 @every_composer
-def test_progress_is_told(composer: ComposerName, square: TileGraph) -> None:
-    graph, bank, _ = square
+def test_progress_is_told(composer: str, square: TileCandidates) -> None:
+    rows, borders, _ = square
     told: list[tuple[str, int, int]] = []
-    compose(graph, bank, composer, ComposeConfig(), progress=lambda *args: told.append(args))
+    run(rows, borders, composer, context=Context(lambda *args: told.append(args)))
     assert {stage for stage, _, _ in told} <= {"compose"}
     assert all(0 <= done <= total for _, done, total in told)
 
 
 @every_composer
-def test_a_flood_of_candidates_is_stood(composer: ComposerName, square_tiles: Tiles) -> None:
+def test_a_flood_of_candidates_is_stood(composer: str, square_tiles: Tiles) -> None:
     rng = np.random.default_rng(0)
     pairs = np.sort(rng.integers(0, 60, (20_000, 2)), axis=1)
     poses = rng.uniform((-3, -90, -90), (3, 90, 90), (len(pairs), 3)).tolist()
     joins = [Alignment(i, j, SE2(*p), rng.uniform()) for (i, j), p in zip(pairs.tolist(), poses, strict=True) if i < j]
     start = time.monotonic()
-    assert compose(graph_of(60, joins), square_tiles(60), composer, ComposeConfig()).components
+    assert run(scored(joins), square_tiles(60), composer).components
     assert time.monotonic() - start < 20.0
 
 
@@ -286,9 +303,9 @@ def test_a_hundred_thousand_joins_are_handled(square_tiles: Tiles) -> None:
     pairs = np.column_stack([first, rng.integers(first + 1, 100)])
     poses = np.column_stack([rng.uniform(-3, 3, 100_000), rng.uniform(-90, 90, (100_000, 2))])
     joins = [Alignment(int(i), int(j), SE2(*map(float, p)), 0.6) for (i, j), p in zip(pairs, poses, strict=True)]
-    graph, bank = build_graph(100, joins, rng.uniform(0, 1, 100_000).tolist()), square_tiles(100)
-    assembly = compose(graph, bank, "hlm", ComposeConfig(), stop=Stop(time.monotonic() + 3.0))
-    assert assembly.n_fragments == 100
+    rows, borders = scored(joins, rng.uniform(0, 1, 100_000)), square_tiles(100)
+    assembly = run(rows, borders, "hlm", context=Context(stop=Stop(time.monotonic() + 3.0)))
+    assert assembly.n_pieces == 100
     for component in assembly.components:
-        rows = pose_rows((idx, assembly.poses[idx]) for idx in component)
-        assert not any(groups_intersect(bank, rows[k : k + 1], rows[k + 1 :]) for k in range(len(rows) - 1))
+        placed = pose_rows((idx, assembly.poses[idx]) for idx in component)
+        assert not any(placements_intersect(borders, placed[k : k + 1], placed[k + 1 :]) for k in range(len(placed) - 1))

@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jigsawnet.compose.intersection import groups_intersect
+from jigsawnet.borders import Borders, build_borders
+from jigsawnet.compose.intersection import placements_intersect
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
-from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.types import Assembly, FloatArray, Fragment, Puzzle
+from jigsawnet.types import Assembly, FloatArray, Piece, Puzzle
 
 SIDE = 60.0
 
 
-def boxes(*sizes: tuple[int, int]) -> ShapeBank:
-    """A bank of boxes, (width, height) each, whose frames start at the centre of their top-left pixel."""
+def boxes(*sizes: tuple[int, int]) -> Borders:
+    """A borders of boxes, (width, height) each, whose frames start at the centre of their top-left pixel."""
 
-    def fragment(idx: int, width: int, height: int) -> Fragment:
-        return Fragment(idx, str(idx), np.zeros((height, width, 3), np.uint8), np.ones((height, width), bool))
+    def piece(idx: int, width: int, height: int) -> Piece:
+        return Piece(idx, str(idx), np.zeros((height, width, 3), np.uint8), np.ones((height, width), bool))
 
-    puzzle = Puzzle("boxes", tuple(fragment(idx, *size) for idx, size in enumerate(sizes)))
-    return build_bank(trace_contours(puzzle, ContourConfig()))
+    puzzle = Puzzle("boxes", tuple(piece(idx, *size) for idx, size in enumerate(sizes)))
+    return build_borders(trace_contours(puzzle, ContourConfig()))
 
 
 def row(piece: int, pose: SE2) -> FloatArray:
@@ -37,10 +37,10 @@ def at(piece: int, x: float, y: float, theta: float = 0.0) -> FloatArray:
     return row(piece, SE2(theta, x, y))
 
 
-def intersect(bank: ShapeBank, a: FloatArray, b: FloatArray) -> bool:
+def intersect(borders: Borders, a: FloatArray, b: FloatArray) -> bool:
     """Ask both ways round; the answers must agree."""
-    answer = groups_intersect(bank, a, b)
-    assert groups_intersect(bank, b, a) is answer
+    answer = placements_intersect(borders, a, b)
+    assert placements_intersect(borders, b, a) is answer
     return answer
 
 
@@ -86,40 +86,40 @@ def test_only_the_relative_pose_counts(dx: float, dy: float, theta: float, x: fl
 
 
 def test_one_bad_pair_among_two_groups_is_enough() -> None:
-    bank = boxes(*[(60, 60)] * 4)
+    borders = boxes(*[(60, 60)] * 4)
     fixed = np.vstack([at(0, 0, 0), at(1, 60, 0)])
-    assert not intersect(bank, fixed, np.vstack([at(2, 0, 60), at(3, 60, 60)]))
-    assert intersect(bank, fixed, np.vstack([at(2, 120, 0), at(3, 60, 10)]))
+    assert not intersect(borders, fixed, np.vstack([at(2, 0, 60), at(3, 60, 60)]))
+    assert intersect(borders, fixed, np.vstack([at(2, 120, 0), at(3, 60, 10)]))
 
 
 def test_a_piece_without_border_intersects_nothing() -> None:
-    bank = boxes((60, 60), (1, 1))
-    assert not intersect(bank, at(0, 0, 0), at(1, 30, 30))
+    borders = boxes((60, 60), (1, 1))
+    assert not intersect(borders, at(0, 0, 0), at(1, 30, 30))
 
 
 def test_cut_pieces_do_not_intersect_where_they_belong_but_do_when_pushed(nine_pieces: tuple[Puzzle, Assembly]) -> None:
     puzzle, truth = nine_pieces
-    bank = build_bank(trace_contours(puzzle, ContourConfig()))
+    borders = build_borders(trace_contours(puzzle, ContourConfig()))
     rows = [row(idx, pose) for idx, pose in truth.poses.items()]
     for a in range(len(rows)):
         others = np.vstack(rows[:a] + rows[a + 1 :])
-        assert not intersect(bank, rows[a], others)
-        assert any(intersect(bank, rows[a] + [0, 0, push, 0], others) for push in (-25, 25))
+        assert not intersect(borders, rows[a], others)
+        assert any(intersect(borders, rows[a] + [0, 0, push, 0], others) for push in (-25, 25))
 
 
-def test_tiles_by_the_dozen(square_tiles: Callable[[int], ShapeBank], tile_pose: Callable[..., SE2]) -> None:
-    bank = square_tiles(12)
+def test_tiles_by_the_dozen(square_tiles: Callable[[int], Borders], tile_pose: Callable[..., SE2]) -> None:
+    borders = square_tiles(12)
     left = np.vstack([row(idx, tile_pose(idx % 2, idx // 2, idx)) for idx in range(6)])
     right = np.vstack([row(idx, tile_pose(idx % 2 + 2, idx // 2 - 3, idx)) for idx in range(6, 12)])
-    assert not intersect(bank, left, right)
-    assert intersect(bank, left, right - [0, 0, 0.3 * SIDE, 0])
+    assert not intersect(borders, left, right)
+    assert intersect(borders, left, right - [0, 0, 0.3 * SIDE, 0])
 
 
 def test_a_thin_piece_on_a_large_one_intersects_it_both_ways_round() -> None:
-    bank = boxes((100, 100), (7, 60))
-    assert intersect(bank, at(0, 0, 0), at(1, 40, 20))
+    borders = boxes((100, 100), (7, 60))
+    assert intersect(borders, at(0, 0, 0), at(1, 40, 20))
 
 
 def test_long_strips_on_each_other_intersect() -> None:
-    bank = boxes((24, 1754), (24, 1754))
-    assert intersect(bank, at(0, 0, 0), at(1, 0, 0))
+    borders = boxes((24, 1754), (24, 1754))
+    assert intersect(borders, at(0, 0, 0), at(1, 0, 0))

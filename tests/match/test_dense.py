@@ -10,22 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.borders import Borders, build_borders
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, right_candidates
-from jigsawnet.match import MatchConfig, propose_alignments
-from jigsawnet.match.dense import DenseConfig, propose_dense
-from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.types import Alignment, Assembly, Fragment, Puzzle
+from jigsawnet.match import DenseConfig
+from jigsawnet.types import Alignment, Assembly, Piece, Puzzle
+
+from .conftest import find
 
 
-def bank_of(*masks: np.ndarray, color: int | None = None) -> ShapeBank:
+def borders_of(*masks: np.ndarray, color: int | None = None) -> Borders:
     rng = np.random.default_rng(0)
     images = [
         np.full((*m.shape, 3), color, np.uint8) if color else rng.integers(0, 255, (*m.shape, 3), np.uint8) for m in masks
     ]
-    pieces = [Fragment(k, f"{k}.png", image, mask) for k, (image, mask) in enumerate(zip(images, masks, strict=True))]
-    return build_bank(trace_contours(Puzzle("masks", tuple(pieces)), ContourConfig()))
+    pieces = [Piece(k, f"{k}.png", image, mask) for k, (image, mask) in enumerate(zip(images, masks, strict=True))]
+    return build_borders(trace_contours(Puzzle("masks", tuple(pieces)), ContourConfig()))
 
 
 def disc(radius: int) -> np.ndarray:
@@ -54,8 +55,8 @@ def assert_sound(found: tuple[Alignment, ...], n: int, per_piece: int) -> None:
 
 def test_every_neighbour_of_nine_pieces_is_found(nine_pieces: tuple[Puzzle, Assembly]) -> None:
     puzzle, truth = nine_pieces
-    bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    found = propose_alignments(bank, "dense", MatchConfig())
+    borders = build_borders(trace_contours(puzzle, ContourConfig()))
+    found = find(borders, 40, DenseConfig())
     assert candidate_recall(puzzle, found, truth, gap_px=2.5) == 1.0
     right = right_candidates(puzzle, found, truth, gap_px=2.5)
     best_wrong = max((a.fit for a, good in zip(found, right, strict=True) if not good), default=0.0)
@@ -66,24 +67,24 @@ def test_every_neighbour_of_nine_pieces_is_found(nine_pieces: tuple[Puzzle, Asse
 
 def test_poses_are_exact_to_a_fraction_of_a_pixel(nine_pieces: tuple[Puzzle, Assembly]) -> None:
     puzzle, truth = nine_pieces
-    bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    found = propose_alignments(bank, "dense", MatchConfig())
+    borders = build_borders(trace_contours(puzzle, ContourConfig()))
+    found = find(borders, 40, DenseConfig())
     errors = []
     for a, good in zip(found, right_candidates(puzzle, found, truth, gap_px=2.5), strict=True):
         if good:
             true_pose = truth.poses[a.i].inverse() @ truth.poses[a.j]
-            errors.append(a.i_from_j.distance(true_pose, at=bank.center[a.j])[1])
+            errors.append(a.i_from_j.distance(true_pose, at=borders.center[a.j])[1])
     assert np.median(errors) < 1.0
 
 
 def test_candidates_do_not_depend_on_the_run(tiny_puzzle: tuple[Puzzle, Assembly]) -> None:
-    bank = build_bank(trace_contours(tiny_puzzle[0], ContourConfig()))
-    assert propose_dense(bank, 40, DenseConfig()) == propose_dense(bank, 40, DenseConfig())
+    borders = build_borders(trace_contours(tiny_puzzle[0], ContourConfig()))
+    assert find(borders, 40, DenseConfig()) == find(borders, 40, DenseConfig())
 
 
 def test_no_piece_has_more_than_its_share(nine_pieces: tuple[Puzzle, Assembly]) -> None:
-    bank = build_bank(trace_contours(nine_pieces[0], ContourConfig()))
-    assert_sound(propose_dense(bank, 5, DenseConfig()), 9, 5)
+    borders = build_borders(trace_contours(nine_pieces[0], ContourConfig()))
+    assert_sound(find(borders, 5, DenseConfig()), 9, 5)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_no_piece_has_more_than_its_share(nine_pieces: tuple[Puzzle, Assembly]) 
 )
 @pytest.mark.parametrize("color", [None, 200])
 def test_odd_pieces_do_no_harm(masks: list[np.ndarray], color: int | None) -> None:
-    bank = bank_of(*masks, color=color)
-    assert_sound(propose_dense(bank, 20, DenseConfig()), len(masks), 20)
+    borders = borders_of(*masks, color=color)
+    assert_sound(find(borders, 20, DenseConfig()), len(masks), 20)
 
 
 def test_a_thousand_tiny_pieces_stay_within_bounds() -> None:
@@ -111,12 +112,12 @@ def test_a_thousand_tiny_pieces_stay_within_bounds() -> None:
         mask = np.zeros((16, 16), np.uint8)
         cv2.fillPoly(mask, [rng.integers(2, 14, (5, 1, 2)).astype(np.int32)], 1)
         masks.append(mask.astype(bool))
-    assert_sound(propose_dense(bank_of(*masks), 40, DenseConfig()), 1000, 40)
+    assert_sound(find(borders_of(*masks), 40, DenseConfig()), 1000, 40)
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_pieces_give_no_candidates(n: int) -> None:
-    assert propose_dense(bank_of(*[disc(20)] * n), 40, DenseConfig()) == ()
+    assert find(borders_of(*[disc(20)] * n), 40, DenseConfig()) == ()
 
 
 @settings(max_examples=12, deadline=None)
@@ -128,7 +129,7 @@ def test_random_shapes_do_no_harm(seed: int, n: int, corners: int, size: int) ->
         mask = np.zeros((size + 8, size + 8), np.uint8)
         cv2.fillPoly(mask, [rng.integers(4, size + 4, (corners, 1, 2)).astype(np.int32)], 1)
         masks.append(mask.astype(bool))
-    assert_sound(propose_dense(bank_of(*masks), 20, DenseConfig()), n, 20)
+    assert_sound(find(borders_of(*masks), 20, DenseConfig()), n, 20)
 
 
 @pytest.mark.parametrize(

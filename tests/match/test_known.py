@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jigsawnet.borders import Borders, build_borders
+from jigsawnet.candidates import Candidates
 from jigsawnet.config import SolveConfig
-from jigsawnet.match import Known, MatcherName, Measured
-from jigsawnet.pipeline import find_candidates, find_with_known, trace_bank
-from jigsawnet.stage_clock import StageClock
+from jigsawnet.context import Context
+from jigsawnet.contours import trace_again
+from jigsawnet.learned import load_learned
+from jigsawnet.match import KnownPairs, Matched, find_candidates
+from jigsawnet.match.dense import by_pair
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, Puzzle
 from jigsawnet.workers import LocalWorkers
@@ -35,13 +39,25 @@ class _Noting(LocalWorkers):
 
 
 def _some(puzzle: Puzzle, pieces: Sequence[int]) -> Puzzle:
-    chosen = (dataclasses.replace(puzzle.fragments[idx], idx=k) for k, idx in enumerate(pieces))
+    chosen = (dataclasses.replace(puzzle.pieces[idx], idx=k) for k, idx in enumerate(pieces))
     return Puzzle(puzzle.name, tuple(chosen))
 
 
-def _nothing_with_scales_of(known: Known) -> Known:
+def _borders(puzzle: Puzzle, steps: tuple[float, float] | None = None) -> Borders:
+    """Borders traced as those of an earlier run, if these steps still suit."""
+    contours, step_px = trace_again(puzzle, CONFIG.contours, steps and steps[0])
+    same = steps is not None and step_px == steps[0]
+    return build_borders(contours, step_px=steps[1] if same else None, contour_step_px=step_px)
+
+
+def _find(puzzle: Puzzle, known: KnownPairs | None = None, config: SolveConfig = CONFIG, **context: Any) -> Matched:
+    borders = _borders(puzzle, known.scales.steps if known else None)
+    return find_candidates(borders, config.matcher, config.match, Context(**context), load_learned(), known)
+
+
+def _nothing_with_scales_of(known: KnownPairs) -> KnownPairs:
     nobody = np.zeros(0, np.int64)
-    return Known(nobody, known.rows.take(nobody), known.scales)
+    return KnownPairs(nobody, known.rows.take(nobody), known.scales)
 
 
 @pytest.fixture(scope="module")
@@ -50,70 +66,71 @@ def puzzle(nine_pieces: tuple[Puzzle, Assembly]) -> Puzzle:
 
 
 @pytest.fixture(scope="module")
-def known(puzzle: Puzzle) -> Known:
+def known(puzzle: Puzzle) -> KnownPairs:
     """What seven of the nine pieces gave, in the numbers of all nine."""
-    kept = find_with_known(_some(puzzle, OLD), CONFIG, None).kept
+    kept = _find(_some(puzzle, OLD)).kept
     assert kept is not None
     known = kept.renumbered(OLD)
     assert known is not None
     return known
 
 
-def test_added_pieces_give_what_all_pairs_give(puzzle: Puzzle, known: Known) -> None:
+def test_added_pieces_give_what_all_pairs_give(puzzle: Puzzle, known: KnownPairs) -> None:
     few, all_of_them = _Noting(), _Noting()
-    added = find_with_known(puzzle, CONFIG, known, workers=few)
-    whole = find_with_known(puzzle, CONFIG, _nothing_with_scales_of(known), workers=all_of_them)
-    assert len(whole.alignments) > 20
-    assert added.alignments == whole.alignments
+    added = _find(puzzle, known, workers=few)
+    whole = _find(puzzle, _nothing_with_scales_of(known), workers=all_of_them)
+    assert len(whole.candidates) > 20
+    assert added.candidates.alignments() == whole.candidates.alignments()
     assert all_of_them.pairs == {(i, j) for j in range(9) for i in range(j)}
     assert few.pairs == {(i, j) for i, j in all_of_them.pairs if {i, j} & {2, 6}}
+    assert (added.pairs, whole.pairs) == (len(few.pairs), 36)
     assert added.kept is not None
     assert whole.kept is not None
     for name in ("i", "j", "pose", "features"):
         assert np.array_equal(getattr(added.kept.rows, name), getattr(whole.kept.rows, name)), name
     assert added.kept.scales.steps == known.scales.steps
-    again = trace_bank(puzzle, CONFIG, StageClock(), added.kept.scales)
-    assert np.array_equal(again.nearest, added.bank.nearest), "the borders of the run can be had again"
+    again = _borders(puzzle, added.kept.scales.steps)
+    first = _borders(puzzle, known.scales.steps)
+    assert np.array_equal(again.nearest, first.nearest), "the borders of the run can be had again"
 
 
 def test_nothing_new_measures_nothing(puzzle: Puzzle) -> None:
-    first = find_with_known(puzzle, CONFIG, None)
-    workers, clock = _Noting(), StageClock()
-    second = find_with_known(puzzle, CONFIG, first.kept, clock, workers=workers)
-    assert second.alignments == first.alignments
+    first = _find(puzzle)
+    workers = _Noting()
+    second = _find(puzzle, first.kept, workers=workers)
+    assert second.candidates.alignments() == first.candidates.alignments()
     assert not workers.pairs
-    assert clock.stages[-1].counts["pairs"] == 0
+    assert second.pairs == 0
 
 
 @pytest.mark.parametrize("scale", ["contour_step_px", "perimeter_px"])
-def test_when_the_scales_have_changed_all_pairs_are_matched_again(puzzle: Puzzle, known: Known, scale: str) -> None:
+def test_when_the_scales_have_changed_all_pairs_are_matched_again(puzzle: Puzzle, known: KnownPairs, scale: str) -> None:
     other = dataclasses.replace(known.scales, **{scale: 1.2 * getattr(known.scales, scale)})
-    clock = StageClock()
-    found = find_with_known(puzzle, CONFIG, dataclasses.replace(known, scales=other), clock)
-    assert clock.stages[-1].counts["pairs"] == 36
+    found = _find(puzzle, dataclasses.replace(known, scales=other))
+    assert found.pairs == 36
     assert found.kept is not None
     assert getattr(found.kept.scales, scale) != getattr(other, scale)
     if scale == "contour_step_px":
-        assert found.alignments == find_candidates(puzzle, CONFIG)[1]
+        assert found.candidates.alignments() == _find(puzzle).candidates.alignments()
 
 
 @pytest.mark.parametrize("matcher", ["zhang", "tsamoura"])
-def test_baseline_matchers_match_all_again(puzzle: Puzzle, known: Known, matcher: MatcherName) -> None:
-    config = SolveConfig(matcher=matcher)
-    found = find_with_known(puzzle, config, _nothing_with_scales_of(known))
+def test_baseline_matchers_match_all_again(puzzle: Puzzle, known: KnownPairs, matcher: str) -> None:
+    found = _find(puzzle, _nothing_with_scales_of(known), SolveConfig(matcher=matcher))
     assert found.kept is None
-    assert found.alignments
+    assert found.pairs == 36
+    assert len(found.candidates)
 
 
 def test_a_stopped_matcher_keeps_nothing_and_gives_what_it_has(puzzle: Puzzle) -> None:
     stop = Stop()
     stop.request()
-    found = find_with_known(puzzle, CONFIG, None, stop=stop)
+    found = _find(puzzle, stop=stop)
     assert found.kept is None
-    assert found.alignments == ()
+    assert len(found.candidates) == 0
 
 
-def test_a_piece_that_is_gone_takes_its_rows_along(known: Known) -> None:
+def test_a_piece_that_is_gone_takes_its_rows_along(known: KnownPairs) -> None:
     without = known.renumbered([0, None, 1, 2, 3, 4, 5, 6, 7])
     assert without is not None
     assert without.pieces.tolist() == [0, 2, 3, 4, 6, 7]
@@ -123,16 +140,15 @@ def test_a_piece_that_is_gone_takes_its_rows_along(known: Known) -> None:
     assert set(without.rows.i.tolist()) | set(without.rows.j.tolist()) == {0, 2, 3, 4, 6, 7}
 
 
-def test_what_was_measured_in_another_order_does_not_hold(known: Known) -> None:
+def test_what_was_measured_in_another_order_does_not_hold(known: KnownPairs) -> None:
     assert known.renumbered([0, 2, 1, 3, 4, 5, 6, 7, 8]) is None
 
 
 def test_rows_are_joined_pair_by_pair_in_a_fixed_order() -> None:
-    def row(i: int, j: int, mark: float) -> Measured:
-        return Measured(np.array([i], np.int32), np.array([j], np.int32), np.full((1, 3), mark, np.float32),
-                        np.full((1, 13), mark, np.float32))  # fmt: skip
+    def row(i: int, j: int, mark: float) -> Candidates:
+        return Candidates.make(i, j, np.full((1, 3), mark, np.float32), np.full((1, 13), mark, np.float32))
 
-    joined = Measured.join([row(1, 2, 0.0), row(0, 2, 1.0), row(0, 1, 2.0), row(0, 1, 3.0)])
+    joined = by_pair([row(1, 2, 0.0), row(0, 2, 1.0), row(0, 1, 2.0), row(0, 1, 3.0)])
     assert list(zip(joined.i.tolist(), joined.j.tolist(), strict=True)) == [(0, 1), (0, 1), (0, 2), (1, 2)]
     assert joined.pose[:, 0].tolist() == [2.0, 3.0, 1.0, 0.0]
-    assert len(Measured.join([])) == 0
+    assert len(by_pair([])) == 0

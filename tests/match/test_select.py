@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.candidates import FEATURES, MIDDLE, Candidates
 from jigsawnet.geometry import SE2, wrap_angle
-from jigsawnet.match.select import SAME_PX, SAME_RAD, select_candidates, to_alignment
-from jigsawnet.match.verify import FEATURES, MIDDLE
+from jigsawnet.match.select import SAME_PX, SAME_RAD, chosen, select_candidates
 
 Row = tuple[int, int, float, float, float, float]
 """``i, j, theta, x, y, fit``"""
@@ -24,9 +24,8 @@ def select(
     table = np.array(rows, dtype=np.float64).reshape(-1, 6)
     features = np.zeros((len(rows), len(FEATURES)), np.float32)
     features[:, MIDDLE] = middle
-    i, j = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
-    pose = table[:, 2:5].astype(np.float32)
-    return select_candidates(i, j, pose, features, table[:, 5], per_piece, N_PIECES, per_pair).tolist()
+    found = Candidates.make(table[:, 0], table[:, 1], table[:, 2:5], features, fit=table[:, 5])
+    return select_candidates(found, per_piece, N_PIECES, per_pair).tolist()
 
 
 def test_the_best_comes_first() -> None:
@@ -104,12 +103,14 @@ def is_copy(row: Row, other: Row) -> bool:
     return abs(wrap_angle(row[2] - other[2])) < SAME_RAD and float(np.linalg.norm(a - b)) < SAME_PX
 
 
-def test_a_row_becomes_an_alignment() -> None:
-    features = np.arange(len(FEATURES), dtype=np.float32)
-    a = to_alignment(1, 3, np.array([7.0, 20.0, 30.0], np.float32), 0.6, features, distance_px=4.0)
+def test_a_chosen_row_becomes_an_alignment() -> None:
+    features = np.arange(len(FEATURES), dtype=np.float32)[None]
+    found = chosen(Candidates.make(1, 3, np.array([[7.0, 20.0, 30.0]], np.float32), features, 4.0, 0.6), 5, N_PIECES)
+    (a,) = found.alignments()
     assert (a.i, a.j, a.fit) == (1, 3, 0.6)
     assert (a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) == pytest.approx((7.0 - 2 * math.pi, 20.0, 30.0))
     assert a.seam is not None
-    told = (a.seam.length_px, a.seam.residual_px, a.seam.gap_px, a.seam.overlap_px, a.seam.color_step)
-    assert told == tuple(FEATURES.index(name) for name in ("length", "residual", "gap", "overlap_depth", "color_step"))
+    told = (a.seam.length_px, a.seam.residual_px, a.seam.gap_px, a.seam.overlap_px, a.seam.color_step, a.seam.flatness_px)
+    columns = ("length", "residual", "gap", "overlap_depth", "color_step", "flatness")
+    assert told == tuple(FEATURES.index(name) for name in columns)
     assert a.seam.distance_px == 4.0

@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.borders import Borders, build_borders
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
-from jigsawnet.match.tsamoura import TsamouraConfig, align_strings, match_weights, propose_tsamoura, quantise_colors
-from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.types import Fragment, Puzzle
+from jigsawnet.match import TsamouraConfig
+from jigsawnet.match.tsamoura import align_strings, match_weights, quantise_colors
+from jigsawnet.types import Piece, Puzzle
+
+from .conftest import find
 
 LETTERS = 4
 letters = st.lists(st.integers(0, LETTERS - 1), min_size=1, max_size=14)
@@ -114,9 +117,9 @@ def test_rare_colours_earn_more_and_unlike_ones_cost() -> None:
     np.testing.assert_array_equal(weight, weight.T)
 
 
-def bank_of(*pieces: tuple[np.ndarray, np.ndarray]) -> ShapeBank:
-    fragments = tuple(Fragment(k, f"{k}.png", image, mask) for k, (image, mask) in enumerate(pieces))
-    return build_bank(trace_contours(Puzzle("hand-made", fragments), ContourConfig()))
+def borders_of(*pieces: tuple[np.ndarray, np.ndarray]) -> Borders:
+    fragments = tuple(Piece(k, f"{k}.png", image, mask) for k, (image, mask) in enumerate(pieces))
+    return build_borders(trace_contours(Puzzle("hand-made", fragments), ContourConfig()))
 
 
 def disc(radius: int, color: int = 120) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +127,7 @@ def disc(radius: int, color: int = 120) -> tuple[np.ndarray, np.ndarray]:
     return np.full((*mask.shape, 3), color, np.uint8), mask
 
 
-def cut_picture() -> tuple[ShapeBank, SE2]:
+def cut_picture() -> tuple[Borders, SE2]:
     """Blocks of colour cut along a wave, bands of colour running across the cut; the right piece turned by 90 degrees."""
     height, width = 240, 260
     rng = np.random.default_rng(3)
@@ -135,12 +138,12 @@ def cut_picture() -> tuple[ShapeBank, SE2]:
     left = columns < 130 + 12 * np.sin(rows / 25.0)
     right = np.ascontiguousarray(np.rot90(~left)), np.ascontiguousarray(np.rot90(picture))
     j_from_picture = SE2(-math.pi / 2, 0.0, width - 1.0)
-    return bank_of((picture, left), (right[1], right[0])), j_from_picture.inverse()
+    return borders_of((picture, left), (right[1], right[0])), j_from_picture.inverse()
 
 
 def test_a_colourful_seam_is_found_and_aligned() -> None:
-    bank, true_i_from_j = cut_picture()
-    best = propose_tsamoura(bank, 10, TsamouraConfig())[0]
+    borders, true_i_from_j = cut_picture()
+    best = find(borders, 10, TsamouraConfig())[0]
     angle, distance = best.i_from_j.distance(true_i_from_j, true_i_from_j.inverse() @ np.array([130.0, 120.0]))
     assert math.degrees(angle) < 3
     assert distance < 3
@@ -149,9 +152,9 @@ def test_a_colourful_seam_is_found_and_aligned() -> None:
 
 
 def test_candidates_are_sorted_bounded_finite_and_repeatable() -> None:
-    bank, _ = cut_picture()
-    found = propose_tsamoura(bank, 3, TsamouraConfig())
-    assert found == propose_tsamoura(bank, 3, TsamouraConfig())
+    borders, _ = cut_picture()
+    found = find(borders, 3, TsamouraConfig())
+    assert found == find(borders, 3, TsamouraConfig())
     assert 0 < len(found) <= 3
     fits = [a.fit for a in found]
     assert fits == sorted(fits, reverse=True)
@@ -161,9 +164,9 @@ def test_candidates_are_sorted_bounded_finite_and_repeatable() -> None:
 
 
 def test_noticeable_overlaps_are_dropped() -> None:
-    bank, _ = cut_picture()
+    borders, _ = cut_picture()
     careless = partial(TsamouraConfig, alike_lab=60.0, gap=0.5, runs_per_pair=30)  # nearly all colours match
-    strict, lax = (propose_tsamoura(bank, 50, careless(max_overlap_px=limit)) for limit in (6.0, 500.0))
+    strict, lax = (find(borders, 50, careless(max_overlap_px=limit)) for limit in (6.0, 500.0))
     assert max(a.seam.overlap_px for a in lax if a.seam) > 12
     assert max(a.seam.overlap_px for a in strict if a.seam) < 12
 
@@ -171,22 +174,22 @@ def test_noticeable_overlaps_are_dropped() -> None:
 def test_pieces_without_border_or_with_a_tiny_one_are_harmless() -> None:
     nothing = np.zeros((12, 12, 3), np.uint8), np.zeros((12, 12), np.bool_)
     pieces = [disc(40), nothing, disc(3), disc(4), nothing]
-    for a in propose_tsamoura(bank_of(*pieces), 10, TsamouraConfig(min_matches=2)):
+    for a in find(borders_of(*pieces), 10, TsamouraConfig(min_matches=2)):
         assert {a.i, a.j} <= {0, 2, 3}
         assert np.isfinite(a.i_from_j.matrix()).all()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_no_border_at_all_gives_no_candidates(count: int) -> None:
-    assert propose_tsamoura(build_bank([None] * count), 10, TsamouraConfig()) == ()
+    assert find(build_borders([None] * count), 10, TsamouraConfig()) == ()
 
 
 def test_pieces_of_one_colour_take_bounded_time() -> None:
-    bank = bank_of(*[disc(60 + k) for k in range(8)])
+    borders = borders_of(*[disc(60 + k) for k in range(8)])
     told: list[tuple[int, int]] = []
-    propose_tsamoura(bank, 2, TsamouraConfig())  # compiles
+    find(borders, 2, TsamouraConfig())  # compiles
     start = perf_counter()
-    found = propose_tsamoura(bank, 5, TsamouraConfig(), lambda _, done, total: told.append((done, total)))
+    found = find(borders, 5, TsamouraConfig(), progress=lambda _, done, total: told.append((done, total)))
     assert perf_counter() - start < 5
     assert max(np.bincount([p for a in found for p in (a.i, a.j)], minlength=1)) <= 5
     assert told == [(k, 7) for k in range(1, 8)]

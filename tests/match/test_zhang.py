@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.borders import build_borders
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall
 from jigsawnet.geometry import SE2
 from jigsawnet.io.authors import read_ground_truth
 from jigsawnet.loading import load_puzzle
-from jigsawnet.match.zhang import ZhangConfig, _score_all, propose_zhang
+from jigsawnet.match import ZhangConfig
+from jigsawnet.match.zhang import _score_all
 from jigsawnet.match.zhang_polygon import approximate_polygon, split_contours
-from jigsawnet.raster import build_bank
-from jigsawnet.types import Alignment, BoolArray, Contour, FloatArray, Fragment, Puzzle
+from jigsawnet.types import Alignment, BoolArray, Contour, FloatArray, Piece, Puzzle
+
+from .conftest import find
 
 PER_PIECE = 40
 MIT_EX = Path(__file__).resolve().parents[2].parent / "shared" / "examples" / "MIT_ex"
@@ -83,7 +86,7 @@ def torn_sheet() -> tuple[Contour, Contour]:
     image = np.stack([x / 2 + 40, y / 2 + 60, 128 + 60 * np.sin(y / 25)], -1).astype(np.uint8)
     inside = (x > 0) & (x < 319) & (y > 0) & (y < 239)
     masks = left & inside, ~left & inside
-    puzzle = Puzzle("sheet", tuple(Fragment(k, f"{k}.png", image.copy(), mask) for k, mask in enumerate(masks)))
+    puzzle = Puzzle("sheet", tuple(Piece(k, f"{k}.png", image.copy(), mask) for k, mask in enumerate(masks)))
     one, two = trace_contours(puzzle, ContourConfig())
     assert one is not None
     assert two is not None
@@ -131,7 +134,7 @@ def test_colours_within_the_limit_do_not_split() -> None:
 
 def test_segments_are_described_in_the_frame_of_the_piece() -> None:
     square = rectangle(100, 100)
-    segments = split_contours(build_bank([ring_of(square)]), 1.0, 20.0, 12.0)
+    segments = split_contours(build_borders([ring_of(square)]), 1.0, 20.0, 12.0)
     assert segments.first.tolist() == [0, 4]
     np.testing.assert_allclose(segments.length, 100)
     np.testing.assert_allclose(segments.center, [(50, 0), (100, 50), (50, 100), (0, 50)])
@@ -144,7 +147,7 @@ def test_segments_are_described_in_the_frame_of_the_piece() -> None:
 def test_the_two_parts_of_a_torn_sheet_are_laid_together(turn_deg: float) -> None:
     left, right = torn_sheet()
     right_from_sheet = SE2(math.radians(turn_deg), 55.0, -30.0)
-    best = propose_zhang(build_bank([left, moved(right, 1, right_from_sheet)]), PER_PIECE, ZhangConfig())[0]
+    best = find(build_borders([left, moved(right, 1, right_from_sheet)]), PER_PIECE, ZhangConfig())[0]
     angle, distance = best.i_from_j.distance(right_from_sheet.inverse(), at=right_from_sheet @ np.array([160.0, 120.0]))
     assert math.degrees(angle) < 2
     assert distance < 2
@@ -158,20 +161,19 @@ def test_pixels_of_another_colour_do_not_count() -> None:
     left, right = torn_sheet()
     repainted = right.colors + np.where(right.points[:, 1:] > 120, 60.0, 0.0)
     half = Contour(2, right.points.copy(), right.normals.copy(), repainted, right.step_px)
-    fits = {(a.i, a.j): a.fit for a in reversed(propose_zhang(build_bank([left, right, half]), PER_PIECE, ZhangConfig()))}
+    fits = {(a.i, a.j): a.fit for a in reversed(find(build_borders([left, right, half]), PER_PIECE, ZhangConfig()))}
     assert fits[0, 1] == 1.0
     assert 0.3 < fits[0, 2] < 0.7
 
 
 def test_only_facing_borders_of_pieces_that_do_not_overlap_count() -> None:
     plug = rectangle(60, 40)  # fits the mouth of the C on three sides
-    bank = build_bank([ring_of(c_shape()), ring_of(plug, idx=1), ring_of(c_shape(), idx=2)])
-    shapes = (np.float32(bank.step_px), *bank.arrays())
+    borders = build_borders([ring_of(c_shape()), ring_of(plug, idx=1), ring_of(c_shape(), idx=2)])
     j = np.array([1, 1, 2], np.int32)
     poses = np.array([(0, 40, 30), (0, 10, 30), (0, 0, 0)], np.float32)  # in the mouth; pushed too deep; on top of itself
     strict, lenient = np.zeros(3), np.zeros(3)
-    _score_all(0, j, poses, 1.5, 25.0, (2.5, 0.03), shapes, strict)
-    _score_all(0, j, poses, 1.5, 25.0, (2.5, 1.0), shapes, lenient)
+    _score_all(borders.kernel, 0, j, poses, 1.5, 25.0, (2.5, 0.03), strict)
+    _score_all(borders.kernel, 0, j, poses, 1.5, 25.0, (2.5, 1.0), lenient)
     assert strict[0] == pytest.approx(160, abs=8)
     assert strict[1] == 0
     assert lenient[1] > 50
@@ -180,7 +182,7 @@ def test_only_facing_borders_of_pieces_that_do_not_overlap_count() -> None:
 
 def test_segments_of_different_length_are_laid_flush_at_both_ends() -> None:
     wall, brick = rectangle(80, 200), rectangle(80, 120)
-    alignments = propose_zhang(build_bank([ring_of(wall), ring_of(brick, idx=1)]), PER_PIECE, ZhangConfig())
+    alignments = find(build_borders([ring_of(wall), ring_of(brick, idx=1)]), PER_PIECE, ZhangConfig())
     for top in (0.0, 80.0):
         flush = SE2(0.0, 80.0, top)
         assert (
@@ -190,15 +192,15 @@ def test_segments_of_different_length_are_laid_flush_at_both_ends() -> None:
 
 @pytest.mark.parametrize(("max_overlap", "covered"), [(0.0, False), (1.0, True)])
 def test_candidates_that_overlap_noticeably_are_dropped(max_overlap: float, covered: bool) -> None:
-    bank = build_bank([ring_of(c_shape(), idx=k) for k in range(2)])
-    alignments = propose_zhang(bank, PER_PIECE, ZhangConfig(max_overlap=max_overlap))
+    borders = build_borders([ring_of(c_shape(), idx=k) for k in range(2)])
+    alignments = find(borders, PER_PIECE, ZhangConfig(max_overlap=max_overlap))
     assert alignments
     assert (max(a.seam.overlap_px for a in alignments if a.seam) > 10) == covered
 
 
 def test_the_best_come_first_and_no_piece_has_more_than_its_share() -> None:
-    bank = build_bank([moved(part, k, SE2(k, 0.0, 0.0)) for k, part in enumerate(torn_sheet() * 3)])
-    alignments = propose_zhang(bank, 5, ZhangConfig())
+    borders = build_borders([moved(part, k, SE2(k, 0.0, 0.0)) for k, part in enumerate(torn_sheet() * 3)])
+    alignments = find(borders, 5, ZhangConfig())
     fits = [a.fit for a in alignments]
     assert fits == sorted(fits, reverse=True)
     assert fits[0] == 1.0
@@ -211,23 +213,23 @@ def test_the_best_come_first_and_no_piece_has_more_than_its_share() -> None:
 def test_pieces_without_or_with_a_tiny_contour_do_no_harm(n: int) -> None:
     left, right = torn_sheet()
     speck = ring_of(5 + 0.5 * regular_polygon(4, n=4, radius=1.0)[[0, 1, 2, 3, 0][:n]], idx=3)
-    bank = build_bank([None, left, None, speck, moved(right, 4, SE2.identity()), None])
-    alignments = propose_zhang(bank, PER_PIECE, ZhangConfig())
+    borders = build_borders([None, left, None, speck, moved(right, 4, SE2.identity()), None])
+    alignments = find(borders, PER_PIECE, ZhangConfig())
     assert (alignments[0].i, alignments[0].j) == (1, 4)
     assert np.isfinite(numbers(alignments)).all()
 
 
 @pytest.mark.parametrize("contours", [[], [None], [None, None], [ring_of(regular_polygon(4))]])
 def test_nothing_to_match_gives_no_candidates(contours: list[Contour | None]) -> None:
-    assert propose_zhang(build_bank(contours), PER_PIECE, ZhangConfig()) == ()
+    assert find(build_borders(contours), PER_PIECE, ZhangConfig()) == ()
 
 
 @pytest.mark.parametrize("sides", [3, 4, 60])
 def test_pieces_that_are_all_alike_stay_within_bounds(sides: int) -> None:
-    bank = build_bank([ring_of(regular_polygon(sides), idx=k) for k in range(12)])
-    propose_zhang(bank, 1, ZhangConfig())  # compile
+    borders = build_borders([ring_of(regular_polygon(sides), idx=k) for k in range(12)])
+    find(borders, 1, ZhangConfig())  # compile
     start = time.perf_counter()
-    alignments = propose_zhang(bank, PER_PIECE, ZhangConfig(matches_per_pair=6))
+    alignments = find(borders, PER_PIECE, ZhangConfig(matches_per_pair=6))
     assert time.perf_counter() - start < 5
     pairs = [(a.i, a.j) for a in alignments]
     assert max(pairs.count(pair) for pair in set(pairs)) <= 6
@@ -235,14 +237,14 @@ def test_pieces_that_are_all_alike_stay_within_bounds(sides: int) -> None:
 
 
 def test_the_same_input_gives_the_same_candidates() -> None:
-    bank = build_bank([moved(part, k, SE2(0.3 * k, 0.0, 0.0)) for k, part in enumerate(torn_sheet() * 2)])
-    first, second = (numbers(propose_zhang(bank, PER_PIECE, ZhangConfig())) for _ in range(2))
+    borders = build_borders([moved(part, k, SE2(0.3 * k, 0.0, 0.0)) for k, part in enumerate(torn_sheet() * 2)])
+    first, second = (numbers(find(borders, PER_PIECE, ZhangConfig())) for _ in range(2))
     assert first == second
 
 
 def test_progress_reaches_its_end() -> None:
     calls: list[tuple[str, int, int]] = []
-    propose_zhang(build_bank((*torn_sheet(), None)), PER_PIECE, ZhangConfig(), lambda *call: calls.append(call))
+    find(build_borders((*torn_sheet(), None)), PER_PIECE, ZhangConfig(), progress=lambda *call: calls.append(call))
     assert calls
     assert calls == [("match", k + 1, len(calls)) for k in range(len(calls))]
 
@@ -260,5 +262,5 @@ def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
 def test_most_true_neighbours_of_the_authors_puzzle_are_found() -> None:
     puzzle = load_puzzle(MIT_EX)
     truth = read_ground_truth(MIT_EX / "groundTruth.txt", puzzle.names())
-    bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    assert candidate_recall(puzzle, propose_zhang(bank, PER_PIECE, ZhangConfig()), truth) >= 10 / 12
+    borders = build_borders(trace_contours(puzzle, ContourConfig()))
+    assert candidate_recall(puzzle, find(borders, PER_PIECE, ZhangConfig()), truth) >= 10 / 12

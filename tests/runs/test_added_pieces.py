@@ -23,7 +23,7 @@ def pieces(picture: UInt8Array, tmp_path: Path) -> Path:
     """Twenty pieces, and three more beside the folder."""
     folder = tmp_path / "pieces"
     puzzle = shred_images([picture], ShredConfig(pieces=23), np.random.default_rng(2))[0]
-    write_pieces(folder, Puzzle(puzzle.name, puzzle.fragments[:23]))
+    write_pieces(folder, Puzzle(puzzle.name, puzzle.pieces[:23]))
     (tmp_path / "later").mkdir()
     for name in NEW:
         (folder / name).rename(tmp_path / "later" / name)
@@ -43,12 +43,12 @@ def test_only_pairs_with_a_new_piece_are_matched(pieces: Path, tmp_path: Path) -
     assert second.reused == ()
     assert solve_run(request, out).done == ()
     opened = open_run(out)
-    np.testing.assert_array_equal(opened.bank.points, second.bank.points)
+    np.testing.assert_array_equal(opened.borders.points, second.borders.points)
     assert opened.solve_on().assembly == second.assembly
     for number, name in enumerate(sorted(path.name for path in pieces.glob("*.png"))):
         (pieces / name).rename(pieces / f"renamed {number:02}.png")
     renamed = solve_run(request, out)
-    assert (renamed.done, renamed.reused) == (("pieces",), ("match", "graph", "assembly"))
+    assert (renamed.done, renamed.reused) == (("pieces",), ("match", "score", "assembly"))
     assert renamed.puzzle.names()[0] == "renamed 00.png"
     assert '"name": "renamed 22.png"' in (out / "assembly.json").read_text()
     (pieces / "renamed 05.png").unlink()

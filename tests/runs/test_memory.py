@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError, MemoryLimitError
-from jigsawnet.io.process_memory import resident_bytes
 from jigsawnet.runs import Request, memory, read_size, solve_run
-from jigsawnet.runs.memory import estimate_bytes, show_size
+from jigsawnet.runs.memory import estimate_bytes, resident_bytes, show_size
 from jigsawnet.types import Assembly, Puzzle
 
 
@@ -37,9 +38,10 @@ def test_sizes_are_shown_for_people() -> None:
 
 
 def test_the_process_knows_what_it_holds() -> None:
-    held = resident_bytes()
-    assert held is not None
-    assert held > 10 * 2**20
+    before = resident_bytes()
+    assert before > 10 * 2**20
+    taken = np.ones(64 * 2**20, np.uint8)
+    assert resident_bytes() - before > 0.9 * taken.nbytes
 
 
 def test_a_puzzle_that_needs_more_is_refused_before_the_work(
@@ -49,7 +51,7 @@ def test_a_puzzle_that_needs_more_is_refused_before_the_work(
     limit = estimate_bytes(nine_pieces[0]) - 1
     told: list[str] = []
     with pytest.raises(MemoryLimitError, match=r"The 9 pieces need about \d+ MB of memory, more than the limit of \d+ MB; "):
-        solve_run(Request((nine,)), tmp_path, memory_limit=limit, progress=lambda stage, *_: told.append(stage))
+        solve_run(Request((nine,)), tmp_path, memory_limit=limit, context=Context(lambda stage, *_: told.append(stage)))
     assert set(told) == {"read"}
     assert [path.name.split("-")[0] for path in (tmp_path / "stages").iterdir()] == ["pieces"]
     assert solve_run(Request((nine,)), tmp_path, memory_limit=limit + 1).reused == ("pieces",)
@@ -66,7 +68,7 @@ def test_a_run_that_grows_too_large_ends_and_keeps_what_is_finished(
         held = 2**40 if stage == "compose" else 0
 
     with pytest.raises(MemoryLimitError, match=r"holds 1024\.0 GB of memory, more than the limit of 2\.0 GB"):
-        solve_run(Request((nine,)), tmp_path, memory_limit=2**31, progress=grow)
+        solve_run(Request((nine,)), tmp_path, memory_limit=2**31, context=Context(grow))
     assert not (tmp_path / "assembly.json").exists()
     monkeypatch.undo()
-    assert solve_run(Request((nine,)), tmp_path).reused == ("pieces", "match", "graph")
+    assert solve_run(Request((nine,)), tmp_path).reused == ("pieces", "match", "score")

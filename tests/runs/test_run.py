@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.compose import ComposeConfig
 from jigsawnet.config import SolveConfig
 from jigsawnet.errors import InputError, OutputError
@@ -18,7 +20,7 @@ from jigsawnet.io.lock import hold_lock
 from jigsawnet.runs import Request, open_run, solve_run
 from jigsawnet.types import Constraints
 
-STAGES = ("pieces", "match", "graph", "assembly")
+STAGES = ("pieces", "match", "score", "assembly")
 
 
 @pytest.fixture
@@ -58,11 +60,11 @@ def test_a_damaged_stage_is_done_again(stage: str, spoil: str, nine: Path, out: 
 def test_other_settings_do_again_what_depends_on_them(nine: Path, out: Path) -> None:
     strict = SolveConfig(compose=ComposeConfig(min_score=1.0))
     run = solve_run(Request((nine,), config=strict), out)
-    assert (run.done, run.reused) == (("assembly",), ("pieces", "match", "graph"))
+    assert (run.done, run.reused) == (("assembly",), ("pieces", "match", "score"))
     assert open_run(out).assembly.components == ()
     assert len(list((out / "stages").iterdir())) == 5
     again = solve_run(Request((nine,), config=replace(strict, scorer="fit")), out)
-    assert (again.done, again.reused) == (("graph", "assembly"), ("pieces", "match"))
+    assert (again.done, again.reused) == (("score", "assembly"), ("pieces", "match"))
 
 
 def test_an_opened_run_needs_no_input(nine: Path, tmp_path: Path) -> None:
@@ -71,11 +73,14 @@ def test_an_opened_run_needs_no_input(nine: Path, tmp_path: Path) -> None:
     shutil.rmtree(pieces)
     opened = open_run(tmp_path / "out")
     assert opened.puzzle.names() == run.puzzle.names()
-    for one, two in zip(opened.puzzle.fragments, run.puzzle.fragments, strict=True):
+    for one, two in zip(opened.puzzle.pieces, run.puzzle.pieces, strict=True):
         np.testing.assert_array_equal(one.image, two.image)
         np.testing.assert_array_equal(one.mask, two.mask)
-    assert (opened.graph, opened.alignments, opened.assembly) == (run.graph, run.alignments, run.assembly)
-    assert (opened.request, opened.report, opened.cut_short) == (run.request, run.report, False)
+    for name in Candidates.__slots__:
+        np.testing.assert_array_equal(getattr(opened.candidates, name), getattr(run.candidates, name))
+    assert len(opened.candidates) > 20
+    assert (opened.assembly, opened.request, opened.cut_short) == (run.assembly, run.request, False)
+    assert replace(opened.report, seconds=run.seconds) == run.report
 
 
 def test_a_run_is_composed_again_with_what_a_person_decided(out: Path) -> None:
@@ -86,6 +91,44 @@ def test_a_run_is_composed_again_with_what_a_person_decided(out: Path) -> None:
     assert (out / "assembly.json").read_text() == text
     assert open_run(out).assembly == without.assembly
     assert without.solve_on().assembly == run.assembly
+
+
+def test_the_report_names_all_stages_whoever_finished_them(nine: Path, out: Path) -> None:
+    stages = ["read", "contours", "match", "score", "compose", "refine", "second round", "confidence"]
+
+    def told() -> tuple[list[str], float, float]:
+        report = json.loads((out / "report.json").read_text())
+        return (
+            [stage["name"] for stage in report["stages"]],
+            sum(stage["seconds"] for stage in report["stages"]),
+            report["total_seconds"],
+        )
+
+    names, seconds, total = told()
+    assert names == stages
+    assert total >= seconds, "of the whole command"
+    open_run(out).solve_on(Constraints(aside=frozenset({0})))
+    assert told()[0] == stages
+    solve_run(Request((nine,)), out)
+    assert told()[0] == stages
+    assert [stage.name for stage in open_run(out).report.stages] == stages
+
+
+def test_a_run_of_given_candidates_is_opened_and_composed_again_without_matching(nine: Path, tmp_path: Path) -> None:
+    solve_run(Request((nine,), authors_text=True), tmp_path / "first")
+    request = Request((nine,), alignments=tmp_path / "first" / "alignments.txt", authors_text=True)
+    out = tmp_path / "out"
+    run = solve_run(request, out)
+    assert run.config.chosen_scorer == "fit"
+    again = solve_run(request, out)
+    assert (again.done, again.reused) == ((), STAGES)
+    opened = open_run(out)
+    assert (opened.assembly, len(opened.candidates)) == (run.assembly, len(run.candidates))
+    assert opened.solve_on().reused == ("assembly",)
+    without = opened.solve_on(Constraints(aside=frozenset({0})))
+    assert without.assembly.unplaced == (0,)
+    assert not {"match", "score"} & set(without.corridor.made)
+    assert solve_run(request, out).assembly == run.assembly
 
 
 def test_what_others_left_in_the_folder_stays(nine: Path, tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ import pytest
 
 from jigsawnet.compose import ComposeConfig
 from jigsawnet.config import SolveConfig
+from jigsawnet.context import Context
 from jigsawnet.errors import OutputError
 from jigsawnet.runs import Request, open_run, solve_run
 from jigsawnet.stopping import Stop
+from jigsawnet.types import Constraints
 
 TIMEOUT_S = 600
 DIE_IN_WRITE = """
@@ -44,6 +46,11 @@ def result_of(out: Path) -> bytes:
 
 def leftovers(out: Path) -> list[str]:
     return [path.name for path in out.rglob(".*")]
+
+
+def stopped_at(stage: str, stop: Stop) -> Context:
+    """Somebody asks for the end as soon as a stage is under way."""
+    return Context(lambda at, *_: stop.request() if at == stage else None, stop)
 
 
 # --- killed ---------------------------------------------------------------------------------------------------------
@@ -87,7 +94,7 @@ def test_stopped_in_a_stage_it_leaves_the_best_so_far_and_goes_on_later(
     stage: str, nine: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     stop = Stop()
-    run = solve_run(Request((nine,)), tmp_path, stop=stop, progress=lambda at, *_: stop.request() if at == stage else None)
+    run = solve_run(Request((nine,)), tmp_path, context=stopped_at(stage, stop))
     assert stop.is_requested
     if run.cut_short and run.assembly.poses:
         assert "stopped before it was finished" in run.report.warnings[-1]
@@ -103,17 +110,30 @@ def test_stopped_in_a_stage_it_leaves_the_best_so_far_and_goes_on_later(
 
 
 def test_stopped_while_composing_it_is_still_put_together(nine: Path, tmp_path: Path) -> None:
-    stop = Stop()
-    run = solve_run(Request((nine,)), tmp_path, stop=stop, progress=lambda at, *_: stop.request() if at == "compose" else None)
+    run = solve_run(Request((nine,)), tmp_path, context=stopped_at("compose", Stop()))
     assert run.cut_short
-    assert run.done == ("pieces", "match", "graph")
+    assert run.done == ("pieces", "match", "score")
     assert len(run.assembly.poses) == 9
 
 
 def test_without_time_nothing_is_saved_as_finished(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
-    run = solve_run(Request((nine,)), tmp_path, stop=Stop.after(0))
+    run = solve_run(Request((nine,)), tmp_path, context=Context(stop=Stop.after(0)))
     assert (run.cut_short, run.done, run.assembly.components) == (True, ("pieces",), ())
     assert (tmp_path / "assembly.json").is_file()
+    solve_run(Request((nine,)), tmp_path)
+    assert result_of(tmp_path) == result_of(undisturbed)
+
+
+def test_a_draft_is_composed_again_from_its_own_candidates(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
+    stop = Stop()
+    cut = solve_run(Request((nine,)), tmp_path, context=stopped_at("match", stop))
+    assert (cut.cut_short, cut.is_draft) == (True, True)
+    opened = open_run(tmp_path)
+    assert (len(opened.candidates), opened.is_draft) == (len(cut.candidates), True)
+    again = opened.solve_on(Constraints(aside=frozenset({0})))
+    assert not {"match", "score"} & set(again.corridor.made)
+    assert (again.is_draft, again.cut_short, again.done) == (True, True, ()), "candidates are still missing"
+    assert open_run(tmp_path).assembly == again.assembly
     solve_run(Request((nine,)), tmp_path)
     assert result_of(tmp_path) == result_of(undisturbed)
 
@@ -121,7 +141,9 @@ def test_without_time_nothing_is_saved_as_finished(nine: Path, undisturbed: Path
 def test_stopped_before_anything_is_placed_old_results_stay(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(undisturbed, tmp_path / "out"))
     run = solve_run(
-        Request((nine,), config=SolveConfig(scorer="fit", compose=ComposeConfig(min_score=1.0))), out, stop=Stop.after(0)
+        Request((nine,), config=SolveConfig(scorer="fit", compose=ComposeConfig(min_score=1.0))),
+        out,
+        context=Context(stop=Stop.after(0)),
     )
     assert (run.cut_short, run.assembly.components) == (True, ())
     assert result_of(out) == result_of(undisturbed)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jigsawnet.score.weights import FORMAT, VERSION
+from jigsawnet.learned import NETWORK_FORMAT, NETWORK_VERSION
 
 WriteEnsemble = Callable[..., Path]
 
@@ -30,7 +30,14 @@ def _write_ensemble(folder: Path, biases: tuple[float, ...], alphas: tuple[float
         path = folder / f"seam-{k}.onnx"
         path.write_bytes(_mean_red(bias))
         files.append({"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
-    manifest = {"format": FORMAT, "version": VERSION, "network": "seam", "alphas": list(alphas), "files": files, **more}
+    manifest = {
+        "format": NETWORK_FORMAT,
+        "version": NETWORK_VERSION,
+        "network": "seam",
+        "alphas": list(alphas),
+        "files": files,
+        **more,
+    }
     path = folder / "seam.json"
     path.write_text(json.dumps(manifest))
     return path

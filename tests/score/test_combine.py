@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jigsawnet.learned import load_learned
 from jigsawnet.score.combine import combine, combined_terms, logit
-from jigsawnet.score.combine_weights import WEIGHTS
 
 TERMS = 77
 
@@ -19,11 +19,11 @@ def test_log_odds_stay_finite_at_certainty() -> None:
 
 
 def test_there_is_a_weight_for_every_term() -> None:
-    assert combined_terms(np.zeros((2, TERMS)), np.full((2, 2), 0.5)).shape == (2, len(WEIGHTS))
+    assert combined_terms(np.zeros((2, TERMS)), np.full((2, 2), 0.5)).shape == (2, len(load_learned().combined.weights))
 
 
 def test_no_candidates_no_probabilities() -> None:
-    assert combine(np.zeros((0, TERMS)), np.zeros((0, 2))).shape == (0,)
+    assert combine(np.zeros((0, TERMS)), np.zeros((0, 2)), load_learned().combined).shape == (0,)
 
 
 def test_terms_hold_the_votes_their_products_and_their_products_with_what_was_measured() -> None:

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from jigsawnet.borders import Borders, build_borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.context import Context
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
+from jigsawnet.learned import load_learned, read_network
+from jigsawnet.match import VerifyConfig, measure
 from jigsawnet.pixels import build_pixels
-from jigsawnet.raster import ShapeBank, build_bank
-from jigsawnet.score import Ratings, Scorer
-from jigsawnet.score.detectors import load_detector
+from jigsawnet.score import Scene, score_candidates
+from jigsawnet.score.detectors import Detector
 from jigsawnet.score.long_seams import MOST_PLACES, count_places, score_along
 from jigsawnet.score.seam_path import longest_shown, unit_of
 from jigsawnet.score.views import SeamViews
-from jigsawnet.types import Alignment, Fragment, Puzzle
+from jigsawnet.seam_fit import CutShape
+from jigsawnet.types import Alignment, Piece, Puzzle
 
 from .conftest import WriteEnsemble
 
 LONG, WIDE = 1500, 40
 
 
-def _strips(red: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> tuple[Puzzle, ShapeBank, Alignment]:
+def _strips(red: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> tuple[Puzzle, Borders, Candidates]:
     """Two strips side by side whose redness runs along them."""
     image = np.zeros((WIDE, LONG, 3), np.uint8)
     image[..., 0] = red
     mask = np.ones((WIDE, LONG), bool)
-    puzzle = Puzzle("strips", tuple(Fragment(k, f"{k}.png", image.copy(), mask.copy()) for k in range(2)))
-    bank = build_bank(trace_contours(puzzle, ContourConfig()))
-    return puzzle, bank, Alignment(0, 1, SE2(0.0, 0.0, float(WIDE)), 0.9)
+    puzzle = Puzzle("strips", tuple(Piece(k, f"{k}.png", image.copy(), mask.copy()) for k in range(2)))
+    borders = build_borders(trace_contours(puzzle, ContourConfig()))
+    join = Candidates.of([Alignment(0, 1, SE2(0.0, 0.0, float(WIDE)), 0.9)])
+    return puzzle, borders, measure(borders, join, VerifyConfig())
 
 
 @pytest.mark.parametrize(("length", "places"), [(0.0, 1), (99.0, 1), (100.0, 1), (101.0, 2), (250.0, 3), (9999.0, MOST_PLACES)])
@@ -39,22 +46,22 @@ def test_a_seam_is_looked_at_as_often_as_its_length_asks(length: float, places: 
 
 
 def test_slender_pieces_are_seen_finely() -> None:
-    _, bank, _ = _strips(np.zeros(LONG, np.uint8))
-    assert bank.step_px / 3.0 > 2.0
-    assert unit_of(bank) == 1.0
+    _, borders, _ = _strips(np.zeros(LONG, np.uint8))
+    assert borders.step_px / 3.0 > 2.0
+    assert unit_of(borders) == 1.0
 
 
 def test_what_lies_far_from_the_middle_is_seen(write_ensemble: WriteEnsemble, tmp_path: Path) -> None:
     """The detector answers how red a place is; red is only where a look at the middle never comes."""
     red = np.zeros(LONG, np.uint8)
     red[: LONG // 5] = red[-LONG // 5 :] = 255
-    puzzle, bank, join = _strips(red)
-    assert longest_shown(unit_of(bank)) < LONG / 2
+    puzzle, borders, join = _strips(red)
+    assert longest_shown(unit_of(borders)) < LONG / 2
     write_ensemble(tmp_path, (0.0,), (1.0,))
-    detector, pixels = load_detector("seam", tmp_path), build_pixels(puzzle, unit_of(bank))
-    views, rows = SeamViews(pixels, bank, [join]), np.array([0])
-    once = detector.score(views, rows)
-    along = score_along(detector, pixels, bank, [join], views, rows)
+    detector, pixels = Detector(read_network(tmp_path / "seam.json").load()), build_pixels(puzzle, unit_of(borders))
+    views, rows = SeamViews(pixels, borders, join), np.array([0])
+    once = detector.score(views, rows, Context())
+    along = score_along(detector, borders, join, views, rows, Context())
     assert once[0] < 0.01
     assert along[0] > 10 * once[0]
 
@@ -64,11 +71,14 @@ def test_the_combined_scorer_looks_along_the_seam(
 ) -> None:
     red = np.zeros(LONG, np.uint8)
     red[LONG // 2 - 320 : LONG // 2 + 320] = 255
-    puzzle, bank, join = _strips(red)
+    puzzle, borders, join = _strips(red)
     write_ensemble(tmp_path, (0.0,), (1.0,))
-    monkeypatch.setattr("jigsawnet.score.load_detector", lambda _: load_detector("seam", tmp_path))
+    detector = Detector(read_network(tmp_path / "seam.json").load())
+    learned = load_learned()
+    learned = replace(learned, combined=replace(learned.combined, hopeless=0.0))  # the cut is straight
+    scene = Scene(puzzle, borders, learned, CutShape(0.0, 1.0), {"seam": detector})
     asked: list[float] = []
-    monkeypatch.setattr("jigsawnet.score.combine", lambda terms, votes: asked.extend(votes[:, 1]) or votes[:, 1])
-    Scorer(puzzle, bank, "combined")([join], Ratings(np.zeros((1, 77)), np.array([0.9])))
-    middle = load_detector("seam", tmp_path).score(SeamViews(build_pixels(puzzle, unit_of(bank)), bank, [join]), np.array([0]))
+    monkeypatch.setattr("jigsawnet.score.combine", lambda terms, votes, weights: asked.extend(votes[:, 1]) or votes[:, 1])
+    score_candidates(join, scene, "combined", Context())
+    middle = detector.score(SeamViews(scene.pixels, borders, join), np.array([0]), Context())
     assert asked[0] < 0.9 * middle[0]

@@ -5,34 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jigsawnet.borders import build_borders
+from jigsawnet.candidates import Candidates
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.pixels import build_pixels
-from jigsawnet.raster import build_bank
 from jigsawnet.score.pair_picture import BACKGROUND, PictureConfig
 from jigsawnet.score.seam_band import BAND_ROWS
 from jigsawnet.score.seam_path import PATH_SAMPLES, trace_seams
 from jigsawnet.score.views import SeamViews
-from jigsawnet.types import Alignment, Fragment, Puzzle, Seam
+from jigsawnet.types import Alignment, Piece, Puzzle, Seam
 
 SIDE, MARGIN = 90, 5
 ROWS = np.arange(1)
 
 
-def _square(idx: int, color: tuple[int, int, int]) -> Fragment:
+def _square(idx: int, color: tuple[int, int, int]) -> Piece:
     image = np.zeros((SIDE + 2 * MARGIN, SIDE + 2 * MARGIN, 3), np.uint8)
     mask = np.zeros(image.shape[:2], bool)
     mask[MARGIN:-MARGIN, MARGIN:-MARGIN] = True
     image[mask] = color
-    return Fragment(idx, str(idx), image, mask)
+    return Piece(idx, str(idx), image, mask)
 
 
 @pytest.fixture(scope="module")
 def red_and_blue():
     """Two squares; the join lays the blue one (j) to the right of the red one (i), turned by a quarter."""
     puzzle = Puzzle("squares", (_square(0, (200, 0, 0)), _square(1, (0, 0, 220))))
-    return puzzle, build_bank(trace_contours(puzzle, ContourConfig()))
+    return puzzle, build_borders(trace_contours(puzzle, ContourConfig()))
 
 
 def _join(gap_px: float = 0.0, shift_y: float = 0.0) -> Alignment:
@@ -44,10 +45,10 @@ def _join(gap_px: float = 0.0, shift_y: float = 0.0) -> Alignment:
 
 
 def test_the_path_runs_down_the_middle_between_the_borders(red_and_blue) -> None:
-    _, bank = red_and_blue
+    _, borders = red_and_blue
     join = _join()
     pose = np.array([[join.i_from_j.theta, join.i_from_j.x, join.i_from_j.y]], np.float32)
-    path, span = trace_seams(bank, np.array([0], np.int32), np.array([1], np.int32), pose, np.zeros(1, np.float32))
+    path, span = trace_seams(borders, np.array([0], np.int32), np.array([1], np.int32), pose, np.zeros(1, np.float32))
     assert path[0, :, 0] == pytest.approx(np.full(PATH_SAMPLES, MARGIN + SIDE - 0.5), abs=1.0)
     assert span[0, 0] == pytest.approx(SIDE, rel=0.15)
     steps = np.linalg.norm(np.diff(path[0], axis=0), axis=1)
@@ -56,8 +57,8 @@ def test_the_path_runs_down_the_middle_between_the_borders(red_and_blue) -> None
 
 
 def test_the_band_has_i_above_and_j_below(red_and_blue) -> None:
-    puzzle, bank = red_and_blue
-    band = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).bands(ROWS)[0]
+    puzzle, borders = red_and_blue
+    band = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.of([_join()])).bands(ROWS)[0]
     middle = slice(PATH_SAMPLES // 2 - 10, PATH_SAMPLES // 2 + 10)
     upper, lower = band[: BAND_ROWS // 2 - 2, middle], band[BAND_ROWS // 2 + 2 :, middle]
     assert (upper == (200, 0, 0, 255, 0)).all()
@@ -66,8 +67,8 @@ def test_the_band_has_i_above_and_j_below(red_and_blue) -> None:
 
 
 def test_pieces_laid_apart_leave_a_gap_in_the_middle_of_the_band(red_and_blue) -> None:
-    puzzle, bank = red_and_blue
-    band = SeamViews(build_pixels(puzzle, 1.0), bank, [_join(gap_px=6.0)]).bands(ROWS)[0]
+    puzzle, borders = red_and_blue
+    band = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.of([_join(gap_px=6.0)])).bands(ROWS)[0]
     paper = band[:, PATH_SAMPLES // 2, 3].astype(int) + band[:, PATH_SAMPLES // 2, 4]
     empty = np.flatnonzero(paper < 128)
     assert len(empty) == pytest.approx(6, abs=1)
@@ -76,9 +77,9 @@ def test_pieces_laid_apart_leave_a_gap_in_the_middle_of_the_band(red_and_blue) -
 
 @pytest.mark.parametrize("upright", [True, False])
 def test_the_picture_shows_both_pieces_and_the_box_holds_the_seam(red_and_blue, upright: bool) -> None:
-    puzzle, bank = red_and_blue
+    puzzle, borders = red_and_blue
     config = PictureConfig(width=160, height=160, upright=upright)
-    pictures, boxes = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).pictures(ROWS, config)
+    pictures, boxes = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.of([_join()])).pictures(ROWS, config)
     x0, y0, x1, y1 = boxes[0] * 160
     long_side, short_side = (x1 - x0, y1 - y0) if upright else (y1 - y0, x1 - x0)
     assert long_side > 4 * short_side
@@ -91,8 +92,8 @@ def test_the_picture_shows_both_pieces_and_the_box_holds_the_seam(red_and_blue, 
 
 
 def test_a_long_seam_is_drawn_smaller_so_that_its_box_fits(red_and_blue) -> None:
-    puzzle, bank = red_and_blue
-    _, boxes = SeamViews(build_pixels(puzzle, 1.0), bank, [_join()]).pictures(
+    puzzle, borders = red_and_blue
+    _, boxes = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.of([_join()])).pictures(
         ROWS, PictureConfig(width=64, height=64, upright=True)
     )
     assert boxes.min() >= 0
@@ -101,15 +102,15 @@ def test_a_long_seam_is_drawn_smaller_so_that_its_box_fits(red_and_blue) -> None
 
 
 def test_pieces_that_do_not_meet_have_nothing_to_show(red_and_blue) -> None:
-    puzzle, bank = red_and_blue
+    puzzle, borders = red_and_blue
     apart = Alignment(0, 1, SE2(0.0, 500.0, 0.0), 0.5)
-    views = SeamViews(build_pixels(puzzle, 1.0), bank, [_join(), apart])
+    views = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.of([_join(), apart]))
     assert views.met.tolist() == [True, False]
 
 
 def test_no_candidates_are_no_views(red_and_blue) -> None:
-    puzzle, bank = red_and_blue
-    views = SeamViews(build_pixels(puzzle, 1.0), bank, [])
+    puzzle, borders = red_and_blue
+    views = SeamViews(build_pixels(puzzle, 1.0), borders, Candidates.none())
     assert len(views) == 0
     assert views.bands(np.zeros(0, np.int64)).shape == (0, BAND_ROWS, PATH_SAMPLES, 5)
 

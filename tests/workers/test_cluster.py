@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.config import SolveConfig
+from jigsawnet.context import Context
 from jigsawnet.errors import WorkersError
-from jigsawnet.judging import Judge
-from jigsawnet.pipeline import find_candidates
+from jigsawnet.pipeline import Corridor
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, FloatArray, Puzzle, UInt8Array
+from jigsawnet.types import Puzzle, UInt8Array
 from jigsawnet.workers import ClusterWorkers, Shared, cluster
 
 dask = pytest.importorskip("dask")
@@ -48,6 +49,7 @@ from jigsawnet.workers import cluster
 cluster.__version__ = "0.0.1"
 """
 """Run by a worker as it starts: it says that it has another jigsawnet."""
+SEAM = SolveConfig(scorer="seam")
 PRELOADED = {"doomed": HOLDS_ITS_BLOCK, "other": OTHER_VERSION}
 
 
@@ -155,18 +157,24 @@ def puzzle(picture: UInt8Array) -> Puzzle:
 
 
 @pytest.fixture(scope="module")
-def alone(puzzle: Puzzle) -> tuple[tuple[Alignment, ...], FloatArray]:
-    """Candidates and scores as this machine finds them."""
-    bank, alignments = find_candidates(puzzle, SolveConfig())
-    return alignments, Judge(puzzle, bank, "seam", alignments)(alignments)
+def alone(puzzle: Puzzle) -> tuple[Candidates, Candidates]:
+    """Candidates as this machine finds them, and scored."""
+    walk = Corridor(puzzle, SEAM)
+    return walk.get("candidates").rows, walk.get("scored").rows
+
+
+def assert_same(one: Candidates, two: Candidates) -> None:
+    assert len(one) > 0
+    for name in Candidates.__slots__:
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
 
 
 @pytest.mark.slow
 def test_a_worker_is_killed_and_the_result_is_the_same_to_the_bit(
-    running: tuple[Cluster, str], puzzle: Puzzle, alone: tuple[tuple[Alignment, ...], FloatArray]
+    running: tuple[Cluster, str], puzzle: Puzzle, alone: tuple[Candidates, Candidates]
 ) -> None:
     machines, address = running
-    alignments, scores = alone
+    candidates, scored = alone
     machines.wait_for("steady", "doomed")
     with ClusterWorkers(address) as workers:
 
@@ -176,21 +184,19 @@ def test_a_worker_is_killed_and_the_result_is_the_same_to_the_bit(
 
         killer = threading.Thread(target=kill_the_one_that_holds_a_block)
         killer.start()
-        told: list[tuple[int, int]] = []
-        bank, found = find_candidates(
-            puzzle, SolveConfig(), progress=lambda _, done, total: told.append((done, total)), workers=workers
-        )
+        told: dict[str, list[tuple[int, int]]] = {"match": [], "score": []}
+        context = Context(lambda stage, done, total: told[stage].append((done, total)), workers=workers)
+        walk = Corridor(puzzle, SEAM, context)
+        found = walk.get("candidates").rows
         killer.join(PATIENCE_S)
         assert "doomed" not in machines.processes, "the matching ended, so the block was given to another worker"
-        assert found == alignments
-        assert told[-1][0] == told[-1][1] > 2
+        assert_same(found, candidates)
+        assert told["match"][-1][0] == told["match"][-1][1] > 2
 
         machines.start_worker("late")
         machines.wait_for("steady", "late")
-        seen = []
-        judge = Judge(puzzle, bank, "seam", found, workers)
-        assert np.array_equal(judge(found, lambda _, done, total: seen.append(total)), scores)
-        assert seen[0] > 1, "the scores are worth several blocks"
+        assert_same(walk.get("scored").rows, scored)
+        assert told["score"][0][1] > 1, "the scores are worth several blocks"
 
 
 def test_order_errors_and_stop(running: tuple[Cluster, str]) -> None:

@@ -1,53 +1,66 @@
-"""Stage 6: multigraph → Assembly (Section V of the paper)."""
+"""Stage 5: scored candidates → Assembly (Section V of the paper). Composers by name; other packages can add theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
 from jigsawnet.compose.best_first import compose_best_first
-from jigsawnet.compose.config import ComposeConfig, ComposerName
+from jigsawnet.compose.components import Components
+from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.hierarchical import compose_hierarchical
-from jigsawnet.compose.problem import Clock, OnSnapshot, finish_assembly
-from jigsawnet.raster import ShapeBank
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Assembly, Constraints, MatchGraph, Progress, no_progress
+from jigsawnet.compose.problem import Pace, Problem, finish_assembly
+from jigsawnet.compose.second_round import Evidence, SecondRoundStats, second_round
+from jigsawnet.context import Context
+from jigsawnet.registry import Registry
+from jigsawnet.types import Assembly, Constraints
 
-__all__ = ["ComposeConfig", "ComposerName", "OnSnapshot", "compose"]
+__all__ = [
+    "Components",
+    "ComposeConfig",
+    "Evidence",
+    "Pace",
+    "Problem",
+    "SecondRoundConfig",
+    "SecondRoundStats",
+    "compose",
+    "composers",
+    "second_round",
+]  # fmt: skip
+
+Composer = Callable[[Problem, ComposeConfig, Pace, np.random.Generator], Components]
+"""Selects joins and places the pieces; when the pace is over, it gives what it has."""
+
+composers: Registry[Composer] = Registry("composer")
+composers.register("best-first", compose_best_first)
+composers.register("glc", compose_greedy_loops)
+composers.register("hlm", compose_hierarchical)
 
 
 def compose(
-    graph: MatchGraph,
-    bank: ShapeBank,
-    composer: ComposerName,
+    rows: Candidates,
+    borders: Borders,
+    composer: str,
     config: ComposeConfig,
+    context: Context,
     *,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     seed: int = 0,
-    stop: Stop | None = None,
-    progress: Progress = no_progress,
-    on_snapshot: OnSnapshot | None = None,
     names: Sequence[str] | None = None,
 ) -> Assembly:
     """Select joins and place the pieces; several components and unplaced pieces are normal results.
 
-    The result depends on the seed (`glc` only) and not on the order of the edges. When ``stop`` is over, the best
-    assembly so far is returned. ``on_snapshot`` is shown the groups while they grow; ``names`` of the pieces are for errors.
+    ``rows`` are scored, best first. The result depends on the seed with `glc` only. When the stop is over, the best assembly so
+    far is returned. ``names`` of the pieces are for errors.
 
     Raises:
         InputError: the constraints contradict each other.
     """
-    problem = prepare_problem(graph, bank, constraints, names)
-    clock = Clock(stop or Stop(), progress, on_snapshot)
-    if composer == "best-first":
-        groups = compose_best_first(problem, config, clock)
-    elif composer == "glc":
-        groups = compose_greedy_loops(problem, config, clock, np.random.default_rng(seed))
-    elif composer == "hlm":
-        groups = compose_hierarchical(problem, config, clock)
-    else:
-        raise ValueError(f"there is no composer {composer!r}")
-    return finish_assembly(problem, groups)
+    rows = rows.take(rows.fit >= config.min_fit) if config.min_fit > 0 else rows
+    problem = prepare_problem(rows, borders, constraints, names)
+    return finish_assembly(problem, composers[composer](problem, config, Pace(context), np.random.default_rng(seed)))

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig
-from jigsawnet.compose.groups import Groups
-from jigsawnet.compose.intersection import groups_intersect
-from jigsawnet.compose.problem import Clock, Problem
-from jigsawnet.raster import ShapeBank
-from jigsawnet.types import Edge
+from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.problem import Pace, Problem
 
 
-def compose_best_first(problem: Problem, config: ComposeConfig, clock: Clock) -> Groups:
-    """Join groups in order of score."""
-    groups = problem.groups.copy()
-    join_best_first(groups, problem.bank, [e for e in problem.edges if e.score >= config.min_score], clock)
-    return groups
+def compose_best_first(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
+    """Join components in order of score."""
+    components = problem.components.copy()
+    join_best_first(components, problem.borders, problem.rows.take(problem.rows.score >= config.min_score), pace)
+    return components
 
 
-def join_best_first(groups: Groups, bank: ShapeBank, edges: list[Edge], clock: Clock) -> None:
-    """Merge groups by the edges in their order, wherever no piece comes to lie on another."""
-    for done, edge in enumerate(edges):
-        if clock.is_over():
+def join_best_first(components: Components, borders: Borders, rows: Candidates, pace: Pace) -> None:
+    """Merge components by the candidates in their order, wherever no piece comes to lie on another."""
+    for k, (i, j) in enumerate(zip(rows.i.tolist(), rows.j.tolist(), strict=True)):
+        if pace.is_over():
             return
-        a = edge.alignment
-        if not groups.same(a.i, a.j):
-            move = groups.move_between(a)
-            if not groups_intersect(bank, groups.placed(a.i), groups.placed(a.j, move)):
-                groups.merge(a)
-                clock.show(groups.all_placed)
-        clock.progress("compose", done + 1, len(edges))
+        if not components.same(i, j):
+            i_from_j = rows.i_from_j(k)
+            if not placements_intersect(
+                borders, components.placed(i), components.placed(j, components.move_between(i, j, i_from_j))
+            ):
+                components.merge(i, j, i_from_j)
+                pace.show(components.all_placed)
+        pace.tell(k + 1, len(rows))

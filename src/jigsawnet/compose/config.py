@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from jigsawnet.errors import ConfigError
-
-ComposerName = Literal["best-first", "glc", "hlm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +14,8 @@ class ComposeConfig:
 
     min_score: float = 0.5
     """Joins scored below this never place a piece alone: it is rather left out than put in a wrong place."""
+    min_fit: float = 0.0
+    """Candidates that the matcher itself rates below this are not used at all."""
     loop_share: float = 0.1
     """Joins scored down to this part of min-score still count in a closed loop whose joins reach min-score on average."""
     loop_px: float = 2.0
@@ -29,7 +28,7 @@ class ComposeConfig:
     """Steps of the search for loops of greedy loop closing (N of the paper)."""
 
     def __post_init__(self) -> None:
-        for name in ("min_score", "loop_share"):
+        for name in ("min_score", "min_fit", "loop_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"compose.{name.replace('_', '-')} must lie between 0 and 1")
         for name in ("loop_px", "loop_deg"):
@@ -38,3 +37,19 @@ class ComposeConfig:
         for name in ("max_merges", "glc_steps"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"compose.{name.replace('_', '-')} must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class SecondRoundConfig:
+    """What happens after the first composition."""
+
+    enabled: bool = True
+    """Take a second look at left-over pieces, components and implied neighbours."""
+    min_candidate: float = 0.005
+    """Candidates scored below this are not tried."""
+    most_candidates: int = 2000
+    """Candidates tried at most, best first."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_candidate <= 1 or self.most_candidates < 0:
+            raise ConfigError("second-round.min-candidate must lie between 0 and 1, and most-candidates must not be negative.")

@@ -1,24 +1,23 @@
-"""What a person has decided, applied before any composer runs: starting groups and the candidates that are left.
+"""What a person has decided, applied before any composer runs: starting components and the candidates that are left.
 
 Contradictions are errors that name the pieces, by their index where names are not known.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from jigsawnet.compose.groups import Groups, pose_rows
-from jigsawnet.compose.intersection import groups_intersect
+import numpy as np
+
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose.components import Components, pose_rows
+from jigsawnet.compose.intersection import placements_intersect
 from jigsawnet.compose.problem import Problem
 from jigsawnet.errors import InputError
-from jigsawnet.raster import ShapeBank
-from jigsawnet.types import Alignment, Constraints, Edge, FloatArray, MatchGraph, best_first
-
-NEAR_DEG = 5.0
-NEAR_PX = 10.0
-"""Two joins of a pair within these limits, at the middle of j, are the same join to a person."""
+from jigsawnet.geometry import is_same_join
+from jigsawnet.types import Alignment, BoolArray, Constraints, FloatArray, Join
 
 Pair = tuple[int, int]
 Name = Callable[[int], str]
@@ -26,7 +25,7 @@ Name = Callable[[int], str]
 
 
 def prepare_problem(
-    graph: MatchGraph, bank: ShapeBank, constraints: Constraints, names: Sequence[str] | None = None
+    rows: Candidates, borders: Borders, constraints: Constraints, names: Sequence[str] | None = None
 ) -> Problem:
     """Join what is fixed and drop the candidates that are out; ``names`` of the pieces are for errors.
 
@@ -34,37 +33,35 @@ def prepare_problem(
         InputError: the constraints contradict each other, or name a piece that does not exist.
     """
     name: Name = str if names is None else names.__getitem__
-    _check_pieces(graph.n_fragments, constraints, name)
-    groups = _pin(Groups(graph.n_fragments), bank, constraints, name)
-    _join_fixed(groups, bank, constraints, name)
-    fixed = {(a.i, a.j): Edge(a, 1.0) for a in constraints.joins}
-    edges = [e for e in map(_with_finite_score, graph.edges) if _is_allowed(e.alignment, constraints, fixed, bank)]
-    return Problem(
-        n_fragments=graph.n_fragments,
-        bank=bank,
-        edges=tuple(sorted([*fixed.values(), *edges], key=best_first)),
-        fixed=tuple(fixed.values()),
-        pinned=dict(constraints.pinned),
-        groups=groups,
-    )
+    _check_pieces(len(borders), constraints, name)
+    components = _pin(Components(len(borders)), borders, constraints, name)
+    _join_fixed(components, borders, constraints, name)
+    fixed = {(a.i, a.j): Join(a, 1.0) for a in constraints.joins}
+    rows = rows.take(np.flatnonzero(_allowed(rows, constraints, borders)))
+    if fixed:
+        decided = Candidates.of([e.alignment for e in fixed.values()], np.ones(len(fixed)))
+        rows = Candidates.concat([decided, rows]).best_first()
+    return Problem(len(borders), borders, rows, tuple(fixed.values()), dict(constraints.pinned), components)
 
 
-def _with_finite_score(edge: Edge) -> Edge:
-    return edge if math.isfinite(edge.score) else Edge(edge.alignment, 0.0)
+def _allowed(rows: Candidates, constraints: Constraints, borders: Borders) -> BoolArray:
+    """``(C,)``: not of a piece set aside, not of a pair whose join is fixed, not a join that is forbidden."""
+    aside = np.zeros(len(borders), bool)
+    aside[list(constraints.aside)] = True
+    allowed = ~(aside[rows.i] | aside[rows.j])
+    for a in constraints.joins:
+        allowed &= ~((rows.i == a.i) & (rows.j == a.j))
+    for a in constraints.forbidden:
+        for k in np.flatnonzero((rows.i == a.i) & (rows.j == a.j)).tolist():
+            allowed[k] &= not is_near(rows.alignment(k), a, borders)
+    return allowed
 
 
-def _is_allowed(a: Alignment, constraints: Constraints, fixed: dict[Pair, Edge], bank: ShapeBank) -> bool:
-    if a.i in constraints.aside or a.j in constraints.aside or (a.i, a.j) in fixed:
-        return False
-    return not any(is_near(a, other, bank) for other in constraints.forbidden)
-
-
-def is_near(a: Alignment, b: Alignment, bank: ShapeBank, chain: int = 1) -> bool:
+def is_near(a: Alignment, b: Alignment, borders: Borders, chain: int = 1) -> bool:
     """True when two joins are of one pair and nearly the same pose; ``chain`` joins in a row may err more than one."""
     if (a.i, a.j) != (b.i, b.j):
         return False
-    angle, distance = a.i_from_j.distance(b.i_from_j, at=bank.center[a.j])
-    return math.degrees(angle) < NEAR_DEG * math.sqrt(chain) and distance < NEAR_PX * math.sqrt(chain)
+    return is_same_join(a.i_from_j, b.i_from_j, borders.center[a.j], chain)
 
 
 def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
@@ -83,41 +80,43 @@ def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
         raise InputError(f"piece {name(idx)} is fixed in place and set aside at once; take one of the two back")
 
 
-def _pin(groups: Groups, bank: ShapeBank, constraints: Constraints, name: Name) -> Groups:
-    """Make one group of the pieces that are fixed in place."""
+def _pin(components: Components, borders: Borders, constraints: Constraints, name: Name) -> Components:
+    """Make one component of the pieces that are fixed in place."""
     rows = pose_rows(sorted(constraints.pinned.items()))
     for k in range(1, len(rows)):
-        clash = _first_clash(bank, rows[:k], rows[k : k + 1])
+        clash = _first_clash(borders, rows[:k], rows[k : k + 1])
         if clash:
             raise InputError(f"the pieces {_listed(map(name, clash))} are fixed in places where they lie on each other")
     if len(rows):
-        groups.adopt(rows)
-    return groups
+        components.adopt(rows)
+    return components
 
 
-def _join_fixed(groups: Groups, bank: ShapeBank, constraints: Constraints, name: Name) -> None:
-    """Join the groups of every fixed join, in order of the pieces."""
+def _join_fixed(components: Components, borders: Borders, constraints: Constraints, name: Name) -> None:
+    """Join the components of every fixed join, in order of the pieces."""
     done: list[Alignment] = []
     for a in sorted(constraints.joins, key=lambda a: (a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)):
-        if any(is_near(a, other, bank) for other in constraints.forbidden):
+        if any(is_near(a, other, borders) for other in constraints.forbidden):
             raise InputError(f"the join {_pair(a, name)} is fixed and forbidden at once; take one of the two back")
-        if groups.same(a.i, a.j):
-            _check_agreement(groups, bank, a, done, set(constraints.pinned), name)
+        if components.same(a.i, a.j):
+            _check_agreement(components, borders, a, done, set(constraints.pinned), name)
         else:
-            clash = _first_clash(bank, groups.placed(a.i), groups.placed(a.j, groups.move_between(a)))
+            clash = _first_clash(
+                borders, components.placed(a.i), components.placed(a.j, components.move_between(a.i, a.j, a.i_from_j))
+            )
             if clash:
                 raise InputError(f"the fixed join {_pair(a, name)} puts piece {name(clash[1])} on piece {name(clash[0])}")
-            groups.merge(a)
+            components.merge(a.i, a.j, a.i_from_j)
         done.append(a)
 
 
 def _check_agreement(
-    groups: Groups, bank: ShapeBank, a: Alignment, done: Sequence[Alignment], pinned: set[int], name: Name
+    components: Components, borders: Borders, a: Alignment, done: Sequence[Alignment], pinned: set[int], name: Name
 ) -> None:
-    """A fixed join inside a group must hold where the pieces already lie."""
+    """A fixed join inside a component must hold where the pieces already lie."""
     path = _path_between(a.i, a.j, done, pinned)
-    implied = Alignment(a.i, a.j, groups.pose(a.i).inverse() @ groups.pose(a.j), a.fit)
-    if is_near(a, implied, bank, chain=len(path) + 1):
+    implied = Alignment(a.i, a.j, components.pose(a.i).inverse() @ components.pose(a.j), a.fit)
+    if is_near(a, implied, borders, chain=len(path) + 1):
         return
     joins = sorted((*path, (a.i, a.j)))
     held = sorted({idx for pair in joins for idx in pair} & pinned)
@@ -146,11 +145,11 @@ def _path_between(i: int, j: int, joins: Sequence[Alignment], pinned: set[int]) 
     return came_by.get(j, [])
 
 
-def _first_clash(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> Pair | None:
-    """The first pair of pieces, one of each group, that lie on each other."""
-    if not groups_intersect(bank, fixed, moving):
+def _first_clash(borders: Borders, fixed: FloatArray, moving: FloatArray) -> Pair | None:
+    """The first pair of pieces, one of each component, that lie on each other."""
+    if not placements_intersect(borders, fixed, moving):
         return None
-    pairs = ((a, b) for a in fixed for b in moving if groups_intersect(bank, a[None], b[None]))
+    pairs = ((a, b) for a in fixed for b in moving if placements_intersect(borders, a[None], b[None]))
     return next(((int(a[0]), int(b[0])) for a, b in pairs), None)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jigsawnet.raster import ShapeBank, look_up, njit
+from jigsawnet.borders import Borders, lies_inside, njit
 from jigsawnet.types import FloatArray
 
 FREE_DEPTH_PX = 4.0
@@ -17,69 +17,43 @@ MAX_OVERLAP = 0.02
 """Part of the smaller piece that may lie deep inside the other."""
 
 
-def groups_intersect(bank: ShapeBank, fixed: FloatArray, moving: FloatArray) -> bool:
-    """True when any piece of one group intersects any piece of the other.
+def placements_intersect(borders: Borders, fixed: FloatArray, moving: FloatArray) -> bool:
+    """True when any piece of one component intersects any piece of the other.
 
     Both are ``(K, 4)`` rows ``(piece, theta, x, y)`` with poses in one common frame.
     """
-    depth = FREE_DEPTH_PX * bank.unit_px
-    return bool(_intersect(fixed, moving, np.float32(depth), MAX_OVERLAP, *bank.arrays()[4:]))
+    return bool(_intersect(borders.insides, fixed, moving))
 
 
 @njit
-def _intersect(  # type: ignore[no-untyped-def]
-    fixed,
-    moving,
-    free,
-    most,
-    grid_first,
-    grid_size,
-    grid_origin,
-    nearest,
-    depth,
-    cell,
-    core_first,
-    core,
-    center,
-    radius,
-    deepest,
-):
+def _intersect(insides, fixed, moving):  # type: ignore[no-untyped-def]
+    """Test all pairs (i of ``fixed``, j of ``moving``) whose circles ``|center_i - center_j| <= radius_i + radius_j`` meet.
+
+    With world_from_i = (R_i, t_i): ``i_from_j = (R_i' R_j, R_i' (t_j - t_i))``.
+    """
+    circle, core_first, free = insides.circle, insides.core_first, FREE_DEPTH_PX * insides.unit_px
     for a in range(len(fixed)):
         i = int(fixed[a, 0])
         cos_i, sin_i = np.cos(fixed[a, 1]), np.sin(fixed[a, 1])
-        mid_x = cos_i * center[i, 0] - sin_i * center[i, 1] + fixed[a, 2]
-        mid_y = sin_i * center[i, 0] + cos_i * center[i, 1] + fixed[a, 3]
+        mid_x = cos_i * circle[i, 0] - sin_i * circle[i, 1] + fixed[a, 2]
+        mid_y = sin_i * circle[i, 0] + cos_i * circle[i, 1] + fixed[a, 3]
         for b in range(len(moving)):
             j = int(moving[b, 0])
             cos_j, sin_j = np.cos(moving[b, 1]), np.sin(moving[b, 1])
-            dx = cos_j * center[j, 0] - sin_j * center[j, 1] + moving[b, 2] - mid_x
-            dy = sin_j * center[j, 0] + cos_j * center[j, 1] + moving[b, 3] - mid_y
-            reach = radius[i] + radius[j]
+            dx = cos_j * circle[j, 0] - sin_j * circle[j, 1] + moving[b, 2] - mid_x
+            dy = sin_j * circle[j, 0] + cos_j * circle[j, 1] + moving[b, 3] - mid_y
+            reach = circle[i, 2] + circle[j, 2]
             if dx * dx + dy * dy > reach * reach:
                 continue
-            # i_from_j = inverse(world_from_i) @ world_from_j
             cos, sin = cos_i * cos_j + sin_i * sin_j, cos_i * sin_j - sin_i * cos_j
             wx, wy = moving[b, 2] - fixed[a, 2], moving[b, 3] - fixed[a, 3]
             x, y = cos_i * wx + sin_i * wy, cos_i * wy - sin_i * wx
-            grids = (grid_first, grid_size, grid_origin, depth, cell)
-            j_in_i = _count_inside(i, j, cos, sin, x, y, min(free, 0.5 * deepest[i]), core_first, core, grids)
-            back_x, back_y = -(cos * x + sin * y), sin * x - cos * y
-            i_in_j = _count_inside(j, i, cos, -sin, back_x, back_y, min(free, 0.5 * deepest[j]), core_first, core, grids)
-            smaller = min(core_first[i + 1] - core_first[i], core_first[j + 1] - core_first[j])
-            if max(j_in_i, i_in_j) > most * smaller:
+            size_i, size_j = core_first[i + 1] - core_first[i], core_first[j + 1] - core_first[j]
+            most = MAX_OVERLAP * (size_i if size_i < size_j else size_j)
+            free_i = free if free < 0.5 * circle[i, 3] else 0.5 * circle[i, 3]
+            free_j = free if free < 0.5 * circle[j, 3] else 0.5 * circle[j, 3]
+            if lies_inside(insides, i, j, (cos, sin, x, y), free_i, most):
+                return True
+            if lies_inside(insides, j, i, (cos, -sin, -(cos * x + sin * y), sin * x - cos * y), free_j, most):
                 return True
     return False
-
-
-@njit
-def _count_inside(i, j, cos, sin, x, y, free, core_first, core, grids):  # type: ignore[no-untyped-def]
-    """How many core points of j lie deeper than ``free`` inside i."""
-    grid_first, grid_size, grid_origin, depth, cell = grids
-    inside = 0
-    for q in range(core_first[j], core_first[j + 1]):
-        u = cos * core[q, 0] - sin * core[q, 1] + x
-        v = sin * core[q, 0] + cos * core[q, 1] + y
-        at = look_up(i, u, v, grid_first, grid_size, grid_origin, cell)
-        if at >= 0 and depth[at] > free:
-            inside += 1
-    return inside

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.compose.edge_table import EdgeTable, carry
-from jigsawnet.compose.groups import move_rows
-from jigsawnet.compose.intersection import groups_intersect
+from jigsawnet.borders import Borders, njit
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose.components import move_rows
+from jigsawnet.compose.intersection import placements_intersect
 from jigsawnet.compose.loops import Loops, Tolerance
-from jigsawnet.geometry import SE2
-from jigsawnet.raster import ShapeBank, njit
+from jigsawnet.geometry import SE2, carry_rows
 from jigsawnet.types import FloatArray
 
 
@@ -25,48 +25,47 @@ from jigsawnet.types import FloatArray
 class Patch:
     """Pieces in one frame: ``rows (K, 4)`` (piece, theta, x, y) sorted by piece, and where their middles lie.
 
-    ``edges`` is the set of joins as bits of an integer, so that union, intersection and identity cost one operation.
+    ``joins`` is the set of joins as bits of an integer, so that union, intersection and identity cost one operation.
     """
 
     pieces: NDArray[np.intp]
     rows: FloatArray
     middles: FloatArray
-    edges: int
+    joins: int
     score: float
 
 
-def make_patch(rows: FloatArray, edges: int, score: float, bank: ShapeBank) -> Patch:
+def make_patch(rows: FloatArray, joins: int, score: float, borders: Borders) -> Patch:
     """A patch of rows in any order."""
     rows = rows[np.argsort(rows[:, 0])]
     pieces = rows[:, 0].astype(np.intp)
-    return Patch(pieces, rows, carry(rows[:, 1:], bank.center[pieces].astype(np.float64)), edges, score)
+    return Patch(pieces, rows, carry_rows(rows[:, 1:], borders.center[pieces].astype(np.float64)), joins, score)
 
 
-def patches_of(loops: Loops, bank: ShapeBank) -> list[Patch]:
+def patches_of(loops: Loops, borders: Borders) -> list[Patch]:
     """The loops whose own pieces do not lie on each other, as patches in the same order."""
     patches = []
-    for edges, pieces, poses, score in zip(loops.edges.tolist(), loops.pieces, loops.poses, loops.score, strict=True):
-        size = 3 if edges[3] < 0 else 4
+    for joins, pieces, poses, score in zip(loops.joins.tolist(), loops.pieces, loops.poses, loops.score, strict=True):
+        size = 3 if joins[3] < 0 else 4
         rows = np.column_stack([pieces[:size], poses[:size]])
-        if not any(groups_intersect(bank, rows[:k], rows[k : k + 1]) for k in range(1, size)):
-            patches.append(make_patch(rows, sum(1 << e for e in edges[:size]), float(score), bank))
+        if not any(placements_intersect(borders, rows[:k], rows[k : k + 1]) for k in range(1, size)):
+            patches.append(make_patch(rows, sum(1 << e for e in joins[:size]), float(score), borders))
     return patches
 
 
-def merge_patches(large: Patch, small: Patch, table: EdgeTable, bank: ShapeBank, tolerance: Tolerance) -> Patch | None:
+def merge_patches(large: Patch, small: Patch, table: Candidates, borders: Borders, tolerance: Tolerance) -> Patch | None:
     """Carry the small patch into the frame of the large one; None when they contradict each other."""
     px, rad = tolerance.after(2.0 + math.sqrt(len(large.pieces) + len(small.pieces)))
     spread = (tolerance.px / tolerance.rad) ** 2
-    agree, theta, x, y, only_large, only_small = _compare(
-        large.pieces, large.rows, large.middles, small.pieces, small.rows, small.middles, spread, px, rad
-    )
+    only_large, only_small = np.ones(len(large.pieces), bool), np.ones(len(small.pieces), bool)
+    agree, theta, x, y = _compare(large.rows, large.middles, only_large, small.rows, small.middles, only_small, spread, px, rad)
     if not agree:
         return None
     new = move_rows(SE2(theta, x, y), small.rows[only_small])
-    if len(new) and only_large.any() and groups_intersect(bank, large.rows[only_large], new):
+    if len(new) and only_large.any() and placements_intersect(borders, large.rows[only_large], new):
         return None
-    score = large.score + sum(float(table.score[e]) for e in bits(small.edges & ~large.edges))
-    return make_patch(np.concatenate([large.rows, new]), large.edges | small.edges, score, bank)
+    score = large.score + sum(float(table.score[e]) for e in bits(small.joins & ~large.joins))
+    return make_patch(np.concatenate([large.rows, new]), large.joins | small.joins, score, borders)
 
 
 def bits(number: int) -> list[int]:
@@ -80,27 +79,27 @@ def bits(number: int) -> list[int]:
 
 
 @njit
-def _compare(pieces, rows, middles, pieces_2, rows_2, middles_2, spread, px, rad):  # type: ignore[no-untyped-def]
+def _compare(rows, middles, only, rows_2, middles_2, only_2, spread, px, rad):  # type: ignore[no-untyped-def]
     """C1 for two patches: the motion of the second that fits the common pieces best, and whether all of them agree.
 
-    Least squares over middles and angles, an angle weighing as much as ``spread`` px². Errors add up along the patches, whose
-    joins in a row grow with the square root of their pieces: that is in ``px`` and ``rad``. Returns (agree, theta, x, y of
-    the motion, which pieces are only in the first, which only in the second).
+    Least squares over middles and angles, an angle weighing as much as ``spread`` px²: the turn is the angle of
+    ``sum (u . v, v x u) + spread (cos, sin) of the turns``, u and v the middles less their means. Errors add up along the
+    patches, whose joins in a row grow with the square root of their pieces: that is in ``px`` and ``rad``. Returns (agree,
+    theta, x, y of the motion) and clears ``only`` and ``only_2`` at the common pieces.
     """
-    only, only_2 = np.ones(len(pieces), np.bool_), np.ones(len(pieces_2), np.bool_)
-    at, at_2 = np.empty(len(pieces), np.int64), np.empty(len(pieces), np.int64)
+    at, at_2 = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     count, k, m = 0, 0, 0
-    while k < len(pieces) and m < len(pieces_2):
-        if pieces[k] == pieces_2[m]:
+    while k < len(rows) and m < len(rows_2):
+        if rows[k, 0] == rows_2[m, 0]:
             only[k], only_2[m] = False, False
             at[count], at_2[count] = k, m
             count, k, m = count + 1, k + 1, m + 1
-        elif pieces[k] < pieces_2[m]:
+        elif rows[k, 0] < rows_2[m, 0]:
             k += 1
         else:
             m += 1
     if count == 0:
-        return False, 0.0, 0.0, 0.0, only, only_2
+        return False, 0.0, 0.0, 0.0
     mean_x, mean_y, mean_x2, mean_y2 = 0.0, 0.0, 0.0, 0.0
     for c in range(count):
         mean_x, mean_y = mean_x + middles[at[c], 0] / count, mean_y + middles[at[c], 1] / count
@@ -119,6 +118,6 @@ def _compare(pieces, rows, middles, pieces_2, rows_2, middles_2, spread, px, rad
         u2, v2 = middles_2[at_2[c], 0], middles_2[at_2[c], 1]
         du, dv = cos * u2 - sin * v2 + x - middles[at[c], 0], sin * u2 + cos * v2 + y - middles[at[c], 1]
         turn = abs(rows[at[c], 1] - rows_2[at_2[c], 1] - theta) % (2 * np.pi)
-        if du * du + dv * dv > px * px or min(turn, 2 * np.pi - turn) > rad:
-            return False, theta, x, y, only, only_2
-    return True, theta, x, y, only, only_2
+        if du * du + dv * dv > px * px or (turn > rad and 2 * np.pi - turn > rad):
+            return False, theta, x, y
+    return True, theta, x, y

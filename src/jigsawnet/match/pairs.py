@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jigsawnet.raster import Int64Array
+from jigsawnet.borders import Int64Array
 from jigsawnet.workers import Workers
 
 PairRow = tuple[int, Int64Array]

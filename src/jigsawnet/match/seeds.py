@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from jigsawnet.borders import Int64Array, njit
 from jigsawnet.match.windows import Windows
-from jigsawnet.raster import Int64Array, njit
 from jigsawnet.types import Float32Array
 
 
@@ -25,7 +25,7 @@ def find_seeds(
         others: the pieces it is laid against.
         per_pair: seeds kept for a pair.
         separation: ``(across, along)`` in contour samples: two cells of a pair are one seed when they lie on nearly the same
-            anti-diagonal (the same lay of one border on the other) and not far from each other along it.
+            anti-diagonal (the same placement of one border on the other) and not far from each other along it.
     """
     a, b = windows.front, windows.back
     rows = slice(int(a.first[i]), int(a.first[i + 1]))
@@ -38,10 +38,10 @@ def find_seeds(
         own, its = slice(first[k], first[k + 1]), slice(b.first[j], b.first[j + 1])
         np.matmul(a.descriptor[rows], b.descriptor[its].T, out=product[:, own])
         columns[own] = np.arange(its.start, its.stop)
-    row, column = _best_cells(
-        product, a.norm[rows], b.norm[columns], a.weight[rows], b.weight[columns],
-        first, per_pair, a.stride, b.stride, *separation,
-    )  # fmt: skip
+    cells = np.full((2, len(others), per_pair), -1, np.int64)
+    spacing = np.array([a.stride, b.stride, *separation], np.int64)
+    _best_cells(product, a.norm[rows], b.norm[columns], a.weight[rows], b.weight[columns], first, spacing, cells)
+    row, column = cells
     found = np.nonzero(row >= 0)
     j = others[found[0]].astype(np.int32)
     return j, _poses(windows, row[found] + rows.start, columns[column[found]])
@@ -59,16 +59,18 @@ def _poses(windows: Windows, row: NDArray[np.int64], column: NDArray[np.int64]) 
 
 
 @njit
-def _best_cells(  # type: ignore[no-untyped-def]
-    product, norm_a, norm_b, weight_a, weight_b, first, per_pair, stride_a, stride_b, across, along
-):
-    """Per column block: the cells of lowest weighted cost, no two ``across`` and ``along`` samples near each other."""
-    pieces = len(first) - 1
-    cost = np.full(per_pair, np.float32(np.inf), dtype=np.float32)
-    row = np.full((pieces, per_pair), -1, dtype=np.int64)
-    column = np.full((pieces, per_pair), -1, dtype=np.int64)
-    for p in range(pieces):
-        cost[:] = np.inf
+def _best_cells(product, norm_a, norm_b, weight_a, weight_b, first, spacing, cells):  # type: ignore[no-untyped-def]
+    """Per column block p: fill ``cells[:, p]`` with row and column of the cells of lowest cost, the lowest first.
+
+    ``cost = |a - b|^2 w_a w_b = (|a|^2 + |b|^2 - 2 a . b) w_a w_b``. ``spacing`` = (samples a row, samples a column, across,
+    along): no two cells lie less than ``across`` and ``along`` samples from each other.
+    """
+    row, column = cells[0], cells[1]
+    per_pair = cells.shape[2]
+    cost = np.empty(per_pair, np.float32)
+    for p in range(len(first) - 1):
+        for k in range(per_pair):
+            cost[k] = np.inf
         for r in range(product.shape[0]):
             for c in range(first[p], first[p + 1]):
                 value = (norm_a[r] + norm_b[c] - 2.0 * product[r, c]) * weight_a[r] * weight_b[c]
@@ -78,8 +80,8 @@ def _best_cells(  # type: ignore[no-untyped-def]
                 for k in range(per_pair):
                     if row[p, k] < 0:
                         break
-                    rows, columns = (row[p, k] - r) * stride_a, (column[p, k] - c) * stride_b
-                    if abs(rows) < along and abs(rows + columns) < across:
+                    rows, columns = (row[p, k] - r) * spacing[0], (column[p, k] - c) * spacing[1]
+                    if abs(rows) < spacing[3] and abs(rows + columns) < spacing[2]:
                         slot = k if value < cost[k] else -1
                         break
                 if slot < 0:
@@ -92,4 +94,3 @@ def _best_cells(  # type: ignore[no-untyped-def]
                 cost[slot] = value
                 row[p, slot] = r
                 column[p, slot] = c
-    return row, column

@@ -15,45 +15,22 @@ self-organising map; here it is k-means, which needs no random start.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.errors import ConfigError
-from jigsawnet.match.select import select_candidates, to_alignment
-from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
-from jigsawnet.raster import Int32Array, Int64Array, ShapeBank, njit
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, Float32Array, FloatArray, Progress, no_progress
-from jigsawnet.workers import LocalWorkers, Shared, Workers
-
-
-@dataclass(frozen=True, slots=True)
-class TsamouraConfig:
-    """How the colour matcher compares borders."""
-
-    palette: int = 32
-    """Colours that borders are reduced to."""
-    alike_lab: float = 4.0
-    """Lab distance of two palette colours from which on they count against a match."""
-    gap: float = 2.0
-    """Cost of leaving out one border sample; a match of two samples of one colour earns 1 on average."""
-    runs_per_pair: int = 6
-    """Common subsequences kept for a pair of pieces."""
-    min_matches: int = 6
-    """Border samples that a common subsequence must pair."""
-    max_overlap_px: float = 6.0
-    """Deepest penetration of one piece into the other that is still accepted."""
-    verify: VerifyConfig = field(default_factory=VerifyConfig)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.palette <= 256:
-            raise ConfigError("match.tsamoura.palette must lie between 1 and 256")
-        if self.alike_lab <= 0 or self.gap < 0 or self.runs_per_pair < 1 or self.min_matches < 2 or self.max_overlap_px <= 0:
-            raise ConfigError("match.tsamoura options must be positive, and min-matches at least 2")
-
+from jigsawnet.borders import Borders, Int32Array, Int64Array, njit, njit_part
+from jigsawnet.candidates import Candidates
+from jigsawnet.context import Context
+from jigsawnet.learned import Learned
+from jigsawnet.match.config import MatchConfig, TsamouraConfig
+from jigsawnet.match.known import KnownPairs, Matched
+from jigsawnet.match.select import chosen
+from jigsawnet.match.verify import verify
+from jigsawnet.types import Float32Array, FloatArray
+from jigsawnet.workers import Shared
 
 _APART = 6
 """Two runs of a pair that lay one border on the other with less than this shift, in samples, are one run."""
@@ -61,26 +38,21 @@ _KMEANS_STOP = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.05)
 _MATCH, _SKIP_A, _SKIP_B = 1, 2, 3
 
 
-def propose_tsamoura(
-    bank: ShapeBank,
-    per_piece: int,
-    config: TsamouraConfig,
-    progress: Progress = no_progress,
-    workers: Workers | None = None,
-    stop: Stop | None = None,
-) -> tuple[Alignment, ...]:
-    """Find candidates between all pairs of pieces, best first, at most ``per_piece`` of each piece.
+def find_tsamoura(
+    borders: Borders, config: MatchConfig, context: Context, learned: Learned, known: KnownPairs | None
+) -> Matched:
+    """Find candidates between all pairs of pieces, best first.
 
     ``fit`` is the weighted length of the common subsequence over the largest among the accepted candidates.
     """
-    i, j, score, rough_pose = _common_runs(bank, config, progress, workers or LocalWorkers(), stop)
-    pose, features = verify(bank, i, j, rough_pose, config.verify)
-    seam_px, overlap_px = features[:, FEATURES.index("length")], features[:, FEATURES.index("overlap_depth")]
-    touching = (seam_px > 0) & (overlap_px <= config.max_overlap_px * bank.unit_px)
+    own = config.tsamoura
+    i, j, score, rough_pose = _common_runs(borders, own, context)
+    pose, features = verify(borders, i, j, rough_pose, own.verify)
+    rows = Candidates.make(i, j, pose, features, fit=score)
+    touching = (rows.feature("length") > 0) & (rows.feature("overlap_depth") <= own.max_overlap_px * borders.unit_px)
     accepted = np.where(touching & np.isfinite(pose).all(1), score, 0.0)
-    fit = accepted / accepted.max(initial=1e-9)
-    keep = select_candidates(i, j, pose, features, fit, per_piece, len(bank))
-    return tuple(to_alignment(int(i[k]), int(j[k]), pose[k], float(fit[k]), features[k]) for k in keep)
+    rows = replace(rows, fit=accepted / accepted.max(initial=1e-9))
+    return Matched(chosen(rows, config.per_piece, len(borders)), pairs=len(borders) * (len(borders) - 1) // 2)
 
 
 def quantise_colors(colors: Float32Array, size: int) -> tuple[Int32Array, FloatArray]:
@@ -118,7 +90,7 @@ def match_weights(labels: Int32Array, palette: FloatArray, alike_lab: float) -> 
 class _Material:
     """What all pieces look at: border colours as ``labels (M,)`` of a palette, and what pairing two of these earns."""
 
-    bank: ShapeBank
+    borders: Borders
     labels: Int32Array
     weight: Float32Array
     config: TsamouraConfig
@@ -127,17 +99,16 @@ class _Material:
 _Runs = tuple[Int32Array, Int32Array, FloatArray, Float32Array]
 
 
-def _common_runs(
-    bank: ShapeBank, config: TsamouraConfig, progress: Progress, workers: Workers, stop: Stop | None
-) -> tuple[Int32Array, Int32Array, FloatArray, Float32Array]:
+def _common_runs(borders: Borders, config: TsamouraConfig, context: Context) -> _Runs:
     """Steps 1 to 3 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
-    labels, palette = quantise_colors(bank.colors, config.palette)
-    material = Shared(_Material(bank, labels, match_weights(labels, palette, config.alike_lab), config))
-    owners = [i for i in range(len(bank) - 1) if bank.first[i + 1] > bank.first[i]]
-    blocks = [owners[k : k + workers.grain] for k in range(0, len(owners), workers.grain)]
+    labels, palette = quantise_colors(borders.colors, config.palette)
+    material = Shared(_Material(borders, labels, match_weights(labels, palette, config.alike_lab), config))
+    owners = [i for i in range(len(borders) - 1) if borders.first[i + 1] > borders.first[i]]
+    grain = context.workers.grain
+    blocks = [owners[k : k + grain] for k in range(0, len(owners), grain)]
     nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
-    told = workers.run(_runs_of_block, material, blocks, lambda done, total: progress("match", done, total), stop)
-    parts = [nothing, *(runs for block in told for runs in block)]
+    found = context.run("match", _runs_of_block, material, blocks)
+    parts = [nothing, *(runs for block in found for runs in block)]
     piece_i, piece_j, scores, poses = (np.concatenate([part[k] for part in parts]) for k in range(4))
     return piece_i, piece_j, scores, poses
 
@@ -148,11 +119,11 @@ def _runs_of_block(material: _Material, block: Sequence[int]) -> list[_Runs]:
 
 def _runs_of_piece(material: _Material, i: int) -> _Runs:
     """Runs of piece i with all later ones."""
-    bank, labels, weight, config = material.bank, material.labels, material.weight, material.config
-    score, sample_i, sample_j = _runs_with_later(i, labels, bank.first, weight, np.float32(config.gap), config.runs_per_pair)
+    borders, labels, weight, config = material.borders, material.labels, material.weight, material.config
+    score, sample_i, sample_j = _runs_with_later(i, labels, borders.first, weight, np.float32(config.gap), config.runs_per_pair)
     later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
     at_i, at_j = sample_i[later, run], sample_j[later, run]
-    pose = _poses(bank.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
+    pose = _poses(borders.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
     piece_j = (later + i + 1).astype(np.int32)
     return np.full_like(piece_j, i), piece_j, score[later, run].astype(np.float64), pose
 
@@ -231,7 +202,7 @@ def align_strings(a, b, weight, gap, turn_a, turn_b, keep, apart):  # type: igno
     return score, at_a, at_b
 
 
-@njit
+@njit_part
 def _enter_run(value, new, score, span, turn_a, turn_b, apart):  # type: ignore[no-untyped-def]
     """Put a run into the sorted list of the best, in place of the same run where that is listed with a lower score."""
     slot = len(score) - 1
@@ -251,7 +222,7 @@ def _enter_run(value, new, score, span, turn_a, turn_b, apart):  # type: ignore[
     span[slot, 0], span[slot, 1], span[slot, 2], span[slot, 3] = new
 
 
-@njit
+@njit_part
 def _same_run(new, old, turn_a, turn_b, apart):  # type: ignore[no-untyped-def]
     """True for one start, or for overlapping runs on nearly the same diagonal; positions a whole turn apart are equal."""
     if (new[0] - old[0]) % turn_a == 0 and (new[1] - old[1]) % turn_b == 0:
@@ -263,7 +234,7 @@ def _same_run(new, old, turn_a, turn_b, apart):  # type: ignore[no-untyped-def]
     return abs(along_a - along_b) < apart and 2 * abs(along_a) < new[2] - new[0] + old[2] - old[0]
 
 
-@njit
+@njit_part
 def _trace_back(a, b, weight, moves, span, at_a, at_b):  # type: ignore[no-untyped-def]
     """List the pairs of a run that earned something, from its end to its start."""
     r, c = span[2], span[3]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import Int64Array, ShapeBank
+from jigsawnet.borders import Borders, Int64Array
 from jigsawnet.types import Float32Array
 
 POINTS = 24
@@ -61,17 +61,17 @@ class WindowKind:
 
 
 def describe_windows(
-    bank: ShapeBank, kind: WindowKind, stride_front: int, stride_back: int, reference: Int64Array | None = None
+    borders: Borders, kind: WindowKind, stride_front: int, stride_back: int, reference: Int64Array | None = None
 ) -> Windows:
     """Describe the windows around every so many samples of every piece; weigh them by those of ``reference``, None all."""
-    front = _describe(bank, kind, stride_front, backwards=False)
-    back = _describe(bank, kind, stride_back, backwards=True)
-    pieces = np.arange(len(bank)) if reference is None else reference
+    front = _describe(borders, kind, stride_front, backwards=False)
+    back = _describe(borders, kind, stride_back, backwards=True)
+    pieces = np.arange(len(borders)) if reference is None else reference
     return Windows(_weighted(front, back, pieces), _weighted(back, front, pieces))
 
 
-def _describe(bank: ShapeBank, kind: WindowKind, stride: int, *, backwards: bool) -> WindowSet:
-    parts = [_piece_windows(bank, p, kind, stride, backwards) for p in range(len(bank))]
+def _describe(borders: Borders, kind: WindowKind, stride: int, *, backwards: bool) -> WindowSet:
+    parts = [_piece_windows(borders, p, kind, stride, backwards) for p in range(len(borders))]
     first = np.concatenate([[0], np.cumsum([len(part[0]) for part in parts])]).astype(np.int64)
     descriptor, center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in range(3))
     norm = (descriptor**2).sum(1)
@@ -79,16 +79,16 @@ def _describe(bank: ShapeBank, kind: WindowKind, stride: int, *, backwards: bool
 
 
 def _piece_windows(
-    bank: ShapeBank, piece: int, kind: WindowKind, stride: int, backwards: bool
+    borders: Borders, piece: int, kind: WindowKind, stride: int, backwards: bool
 ) -> tuple[Float32Array, Float32Array, Float32Array]:
-    own = bank.samples(piece)
+    own = borders.samples(piece)
     n = own.stop - own.start
     at = np.arange(0, n, stride)
-    if n * bank.step_px < kind.length_px:  # the window would bite its own tail
+    if n * borders.step_px < kind.length_px:  # the window would overlap itself
         at = at[:0]
-    offsets = np.linspace(-0.5, 0.5, POINTS) * (kind.length_px / bank.step_px)
+    offsets = np.linspace(-0.5, 0.5, POINTS) * (kind.length_px / borders.step_px)
     order = at[:, None] + (offsets[::-1] if backwards else offsets)
-    points = _interpolate(bank.points[own], order).astype(np.float64)
+    points = _interpolate(borders.points[own], order).astype(np.float64)
     z = points[..., 0] + 1j * points[..., 1]
     center = z.sum(1) / POINTS
     z = z - center[:, None]
@@ -96,7 +96,7 @@ def _piece_windows(
     z = z * np.exp(-1j * heading)[:, None]
     blocks = [np.column_stack([z.real, z.imag]) / (kind.shape_px * np.sqrt(POINTS))]
     if kind.color_lab:
-        bins = _interpolate(bank.colors[own], order).reshape(len(at), COLOR_POINTS, POINTS // COLOR_POINTS, 3).mean(2)
+        bins = _interpolate(borders.colors[own], order).reshape(len(at), COLOR_POINTS, POINTS // COLOR_POINTS, 3).mean(2)
         blocks.append(bins.reshape(len(at), 3 * COLOR_POINTS) / (kind.color_lab * np.sqrt(COLOR_POINTS)))
     return np.column_stack(blocks).astype(np.float32), np.column_stack([center.real, center.imag]), heading
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.raster import Int64Array, ShapeBank
+from jigsawnet.borders import Borders, Int64Array
 from jigsawnet.types import Float32Array, FloatArray
 
 
 class Segments(NamedTuple):
-    """Polygon segments of n pieces end to end; piece p owns ``first[p]:first[p + 1]``. A tuple, as compiled loops like it.
+    """Polygon segments of n pieces end to end; piece p owns ``first[p]:first[p + 1]``. A tuple, for compiled loops.
 
     ``center (S, 2)`` and ``heading (S,)`` place the chord in the piece's frame, walked with the contour; ``length (S,)`` px;
     ``color (S, 3)`` mean Lab of the contour along it.
@@ -29,10 +29,10 @@ class Segments(NamedTuple):
     color: Float32Array
 
 
-def split_contours(bank: ShapeBank, tolerance_px: float, color_lab: float, shortest_px: float) -> Segments:
+def split_contours(borders: Borders, tolerance_px: float, color_lab: float, shortest_px: float) -> Segments:
     """Approximate the contours of all pieces by polygons; a piece without a contour owns no segments."""
-    shortest = max(2, round(shortest_px / bank.step_px))
-    parts = [_piece_segments(bank, p, tolerance_px, color_lab, shortest) for p in range(len(bank))]
+    shortest = max(2, round(shortest_px / borders.step_px))
+    parts = [_piece_segments(borders, p, tolerance_px, color_lab, shortest) for p in range(len(borders))]
     table = np.concatenate([np.zeros((0, 7)), *parts]).astype(np.float32)
     first = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     center, heading, length, color = (np.ascontiguousarray(part) for part in np.split(table, [2, 3, 4], axis=1))
@@ -68,10 +68,10 @@ def approximate_polygon(
     return np.array(sorted(vertices), dtype=np.int64)
 
 
-def _piece_segments(bank: ShapeBank, piece: int, tolerance_px: float, color_lab: float, shortest: int) -> FloatArray:
+def _piece_segments(borders: Borders, piece: int, tolerance_px: float, color_lab: float, shortest: int) -> FloatArray:
     """Rows ``center x, y, heading, length, color L, a, b`` of one piece."""
-    own = bank.samples(piece)
-    points, colors = bank.points[own].astype(np.float64), bank.colors[own].astype(np.float64)
+    own = borders.samples(piece)
+    points, colors = borders.points[own].astype(np.float64), borders.colors[own].astype(np.float64)
     vertices = approximate_polygon(points, colors, tolerance_px, color_lab, shortest)
     if not len(vertices):
         return np.zeros((0, 7))

@@ -1,4 +1,4 @@
-"""Stage 7: Assembly → Assembly, its pieces where all joins and all seams together want them.
+"""Stage 6: Assembly → Assembly, its pieces where all joins and seams agree best.
 
 For each component a robust pose graph (the paper's global objective) finds the poses and the joins that contradict the others;
 then all borders are laid on each other at once, so that long chains do not drift.
@@ -7,18 +7,19 @@ then all borders are laid on each other at once, so that long chains do not drif
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jigsawnet.borders import Borders
+from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
-from jigsawnet.raster import ShapeBank
 from jigsawnet.refine.joins import Joins, make_joins
 from jigsawnet.refine.pose_graph import optimize_poses
 from jigsawnet.refine.seams import SeamStats, align_seams, measure_seams
-from jigsawnet.types import Alignment, Assembly, Edge, Progress, laid_gap, no_progress
+from jigsawnet.types import Alignment, Assembly, Join
 
 __all__ = ["RefineConfig", "RefineStats", "refine_poses"]
 
@@ -69,49 +70,55 @@ class RefineStats:
 
 def refine_poses(
     assembly: Assembly,
-    bank: ShapeBank,
+    borders: Borders,
     config: RefineConfig,
-    progress: Progress = no_progress,
+    context: Context,
     *,
     pinned: Collection[int] = (),
 ) -> tuple[Assembly, RefineStats]:
     """Refine the poses of every component.
 
-    Joins that contradict the others are removed from ``edges``, unless a piece would be left without any; the rest keep their
+    Joins that contradict the others are removed from ``joins``, unless a piece would be left without any; the rest keep their
     ``i_from_j``. Components and confidences do not change. The gap is the one the
     joins were laid at, made more exact on the largest component.
 
     Args:
         assembly: what a composer found.
-        bank: the borders of all pieces.
+        borders: the borders of all pieces.
         config: options.
-        progress: told after each component.
+        context: told after each component.
         pinned: pieces that do not move.
     """
     poses = dict(assembly.poses)
-    edges: list[Edge] = list(assembly.edges)
+    joins: list[Join] = list(assembly.joins)
     graphs: list[_GraphStats] = []
     seams: list[SeamStats] = []
-    gap, find_gap = laid_gap(assembly.edges), config.gap
-    inlier_px = config.inlier_px * bank.unit_px
+    gap, find_gap = _gap_of(assembly.joins), config.gap
+    inlier_px = config.inlier_px * borders.unit_px
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
-        before = measure_seams(bank, {idx: poses[idx] for idx in component}, gap)
+        before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
         if config.pose_graph:
-            edges, stats = _fit_joins(component, poses, edges, bank, inlier_px, fixed)
+            joins, stats = _fit_joins(component, poses, joins, borders, inlier_px, fixed)
             graphs.append(stats)
         if config.seams:
             members = {idx: poses[idx] for idx in component}
             moved, seam = align_seams(
-                bank, members, slide_weight=config.slide_weight, gap_px=gap, find_gap=find_gap, fixed=fixed
+                borders, members, slide_weight=config.slide_weight, gap_px=gap, find_gap=find_gap, fixed=fixed
             )
             poses.update(moved)
             gap, find_gap = seam.gap_px, False
         else:
-            seam = measure_seams(bank, {idx: poses[idx] for idx in component}, gap)
+            seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
         seams.append(replace(seam, residual_before_px=before.residual_before_px))
-        progress("refine", done + 1, len(assembly.components))
-    return replace(assembly, poses=poses, edges=tuple(edges)), _sum_stats(graphs, seams)
+        context.progress("refine", done + 1, len(assembly.components))
+    return replace(assembly, poses=poses, joins=tuple(joins)), _sum_stats(graphs, seams)
+
+
+def _gap_of(joins: Sequence[Join]) -> float:
+    """The gap in px at which the matcher placed the borders of joins; 0 where none was measured."""
+    gaps = [join.alignment.seam.distance_px for join in joins if join.alignment.seam]
+    return float(np.median(gaps)) if gaps else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,35 +132,35 @@ class _GraphStats:
 def _fit_joins(
     component: tuple[int, ...],
     poses: dict[int, SE2],
-    edges: list[Edge],
-    bank: ShapeBank,
+    joins: list[Join],
+    borders: Borders,
     inlier_px: float,
     fixed: tuple[int, ...],
-) -> tuple[list[Edge], _GraphStats]:
-    """Solve the pose graph of one component: changes ``poses``, returns the edges that remain."""
+) -> tuple[list[Join], _GraphStats]:
+    """Solve the pose graph of one component: changes ``poses``, returns the joins that remain."""
     row = {idx: k for k, idx in enumerate(component)}
-    inside = [k for k, e in enumerate(edges) if e.alignment.i in row and e.alignment.j in row]
-    joins = _measured_joins([edges[k].alignment for k in inside], row, bank)
+    inside = [k for k, e in enumerate(joins) if e.alignment.i in row and e.alignment.j in row]
+    measured = _measured_joins([joins[k].alignment for k in inside], row, borders)
     initial = np.array([(poses[idx].theta, poses[idx].x, poses[idx].y) for idx in component])
-    result = optimize_poses(initial, joins, inlier_px, tuple(row[idx] for idx in fixed) or (0,))
+    result = optimize_poses(initial, measured, inlier_px, tuple(row[idx] for idx in fixed) or (0,))
     poses.update({idx: SE2(float(t), float(x), float(y)) for idx, (t, x, y) in zip(component, result.poses, strict=True)})
-    held = {idx for k, good in zip(inside, result.inlier, strict=True) if good for idx in _ends(edges[k])}
+    held = {idx for k, good in zip(inside, result.inlier, strict=True) if good for idx in _ends(joins[k])}
     refused = [k for k, good in zip(inside, result.inlier, strict=True) if not good]
     doubtful = set()
-    for k in sorted(refused, key=lambda k: (-edges[k].score, k)):
-        if not held.issuperset(_ends(edges[k])):
+    for k in sorted(refused, key=lambda k: (-joins[k].score, k)):
+        if not held.issuperset(_ends(joins[k])):
             doubtful.add(k)
-            held.update(_ends(edges[k]))
+            held.update(_ends(joins[k]))
     dropped = set(refused) - doubtful
-    kept = [e for k, e in enumerate(edges) if k not in dropped]
+    kept = [e for k, e in enumerate(joins) if k not in dropped]
     return kept, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
 
 
-def _ends(edge: Edge) -> tuple[int, int]:
-    return edge.alignment.i, edge.alignment.j
+def _ends(join: Join) -> tuple[int, int]:
+    return join.alignment.i, join.alignment.j
 
 
-def _measured_joins(alignments: list[Alignment], row: dict[int, int], bank: ShapeBank) -> Joins:
+def _measured_joins(alignments: list[Alignment], row: dict[int, int], borders: Borders) -> Joins:
     """Joins whose errors are measured in the middle of the seam, with a lever after the seam's length.
 
     The middle lies between the two centres, divided as the radii are. Without a measured seam, its length is taken as the
@@ -161,9 +168,9 @@ def _measured_joins(alignments: list[Alignment], row: dict[int, int], bank: Shap
     """
     i, j = (np.array([getattr(a, name) for a in alignments], dtype=np.intp) for name in ("i", "j"))
     relative = np.array([(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in alignments]).reshape(-1, 3)
-    radius = np.maximum(bank.radius.astype(np.float64), 1.0)
+    radius = np.maximum(borders.radius.astype(np.float64), 1.0)
     share = (radius[j] / (radius[i] + radius[j]))[:, None]
-    center = bank.center.astype(np.float64)
+    center = borders.center.astype(np.float64)
     back = np.array([a.i_from_j.inverse() @ c for a, c in zip(alignments, center[i], strict=True)]).reshape(-1, 2)
     middle = (1.0 - share) * center[j] + share * back
     smaller = np.minimum(radius[i], radius[j])

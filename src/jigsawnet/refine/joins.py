@@ -1,4 +1,4 @@
-"""Joins as arrays, and how far poses disagree with them; poses are rows (theta, x, y) of world_from_fragment."""
+"""Joins as arrays, and how far poses disagree with them; poses are rows (theta, x, y) of world_from_piece."""
 
 from __future__ import annotations
 
@@ -69,14 +69,3 @@ def rotate(theta: FloatArray, points: FloatArray) -> FloatArray:
     """Turn points ``(..., 2)``, each by its own angle."""
     cos, sin = np.cos(theta), np.sin(theta)
     return np.stack([cos * points[..., 0] - sin * points[..., 1], sin * points[..., 0] + cos * points[..., 1]], axis=-1)
-
-
-def chain(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Chain motions ``(..., 3)`` = (theta, x, y)."""
-    shift = rotate(a[..., 0], b[..., 1:]) + a[..., 1:]
-    return np.concatenate([(a[..., 0] + b[..., 0])[..., None], shift], axis=-1)
-
-
-def invert(a: FloatArray) -> FloatArray:
-    """The motions back."""
-    return np.concatenate([-a[..., :1], -rotate(-a[..., 0], a[..., 1:])], axis=-1)

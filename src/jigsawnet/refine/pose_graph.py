@@ -17,7 +17,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from jigsawnet.refine.joins import Joins, chain, invert, join_errors
+from jigsawnet.geometry import chain_rows, invert_rows
+from jigsawnet.refine.joins import Joins, join_errors
 from jigsawnet.refine.least_squares import LeastSquares
 from jigsawnet.types import BoolArray, FloatArray
 
@@ -34,12 +35,12 @@ _NEARLY = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseGraphResult:
-    """``poses (n, 3)`` = (theta, x, y) of world_from_fragment; ``inlier (m,)`` false for joins dropped."""
+    """``poses (n, 3)`` = (theta, x, y) of world_from_piece; ``inlier (m,)`` false for joins dropped."""
 
     poses: FloatArray
     inlier: BoolArray
     objective: float
-    """Truncated least-squares sum at ``poses``, px²; pieces cut off are counted where they were laid."""
+    """Truncated least-squares sum at ``poses``, px²; pieces cut off are counted where they were placed."""
     cut_off: tuple[int, ...]
     """Pieces that no chain of kept joins connects with a fixed one; they follow the rest by their initial relative poses."""
 
@@ -127,26 +128,26 @@ def _graduate(problem: LeastSquares, poses: FloatArray, inlier_px: float) -> tup
 def _carry_cut_off(
     initial: FloatArray, poses: FloatArray, joins: Joins, inlier: BoolArray, fixed: tuple[int, ...]
 ) -> tuple[FloatArray, tuple[int, ...]]:
-    """Lay groups that lost every join to the fixed pieces by the dropped join that fitted the initial poses best."""
-    group = _groups(len(poses), joins, inlier, fixed)
-    laid = group == group[fixed[0]]
-    cut_off = tuple(np.flatnonzero(~laid).tolist())
+    """Place components that lost every join to the fixed pieces by the dropped join that fitted the initial poses best."""
+    component = _components(len(poses), joins, inlier, fixed)
+    placed = component == component[fixed[0]]
+    cut_off = tuple(np.flatnonzero(~placed).tolist())
     fit = (join_errors(initial, joins) ** 2).sum(1)
-    while not laid.all():
-        crossing = np.flatnonzero(laid[joins.i] != laid[joins.j])
+    while not placed.all():
+        crossing = np.flatnonzero(placed[joins.i] != placed[joins.j])
         if not len(crossing):
             break
         best = crossing[fit[crossing].argmin()]
         i, j = int(joins.i[best]), int(joins.j[best])
-        anchor, loose = (i, j) if laid[i] else (j, i)
-        members = group == group[loose]
-        wanted = chain(poses[anchor], chain(invert(initial[anchor]), initial[loose]))
-        poses[members] = chain(chain(wanted, invert(poses[loose])), poses[members])
-        laid |= members
+        anchor, loose = (i, j) if placed[i] else (j, i)
+        members = component == component[loose]
+        wanted = chain_rows(poses[anchor], chain_rows(invert_rows(initial[anchor]), initial[loose]))
+        poses[members] = chain_rows(chain_rows(wanted, invert_rows(poses[loose])), poses[members])
+        placed |= members
     return poses, cut_off
 
 
-def _groups(n: int, joins: Joins, inlier: BoolArray, fixed: tuple[int, ...]) -> NDArray[np.int32]:
+def _components(n: int, joins: Joins, inlier: BoolArray, fixed: tuple[int, ...]) -> NDArray[np.int32]:
     """Label of each piece; pieces that kept joins connect share one, and all fixed pieces do."""
     others = np.array(fixed[1:], dtype=np.intp)
     i = np.concatenate([joins.i[inlier], others])

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from jigsawnet.borders import Borders, Int64Array
 from jigsawnet.geometry import SE2
-from jigsawnet.raster import Int64Array, ShapeBank
 from jigsawnet.refine.joins import rotate
 from jigsawnet.refine.least_squares import solve_symmetric
 from jigsawnet.refine.seam_sums import BLOCK, COUNT, RIGHT, SQUARE, UNKNOWNS, sum_seams
@@ -30,7 +30,7 @@ _REACH_PX = (6.0, 4.5, 3.5, 3.0, 2.5, 2.5)
 _GAP_STEPS = 6
 _GAP_REACH_PX = 3.0
 _GAP_SLIDE = 0.1
-"""Part of the slide weight that remains while the gap opens: the pieces come in with the gap shut and want to stay so."""
+"""Part of the slide weight that remains while the gap opens: the full weight would keep the gap shut, as it was."""
 _GAP_DOUBT = 0.3
 """Pull of the gap towards zero, in samples that would see it fully."""
 _MIN_GAP_PX = 0.5
@@ -41,6 +41,8 @@ _SAMPLE_CORRELATION = 3.0
 _CORNER_SPAN_PX = 10.0
 _CORNER_COS = 0.82
 _MAX_TURN = 0.1
+_FEW_PIECES = 500
+"""Up to so many pieces all pairs are looked at; loading a tree takes longer."""
 _MIN_SAMPLES = 4
 """Borders with fewer paired samples touch at a corner only."""
 
@@ -56,13 +58,13 @@ class SeamStats:
     residual_before_px: float
     """Distance of the borders before."""
     residual_after_px: float
-    """Distance of the borders after, from where the gap wants them."""
+    """Distance of the borders after, from the distance that the gap asks for."""
     gap_px: float
     """Width of the gap left between neighbours."""
 
 
 def align_seams(
-    bank: ShapeBank,
+    borders: Borders,
     poses: Mapping[int, SE2],
     *,
     slide_weight: float = 0.01,
@@ -73,8 +75,8 @@ def align_seams(
     """Move the pieces of one component until their borders run together.
 
     Args:
-        bank: the borders.
-        poses: world_from_fragment of the pieces of one component.
+        borders: the borders.
+        poses: world_from_piece of the pieces of one component.
         slide_weight: pull towards the incoming relative place along a seam, against a pull of 1 across it.
         gap_px: width of the gap between neighbours.
         find_gap: let the gap change too, starting from ``gap_px``.
@@ -85,7 +87,7 @@ def align_seams(
     """
     if not poses:
         return {}, SeamStats(0, 0, 0.0, 0.0, gap_px)
-    seams = _Seams(bank, poses, slide_weight, fixed)
+    seams = _Seams(borders, poses, slide_weight, fixed)
     before = seams.measure(seams.incoming, gap_px)
     current, gap = seams.incoming, gap_px
     for reach in _REACH_PX:
@@ -99,11 +101,11 @@ def align_seams(
     return moved, SeamStats(after.pairs, after.samples, before.residual_after_px, after.residual_after_px, gap)
 
 
-def measure_seams(bank: ShapeBank, poses: Mapping[int, SE2], gap_px: float = 0.0) -> SeamStats:
+def measure_seams(borders: Borders, poses: Mapping[int, SE2], gap_px: float = 0.0) -> SeamStats:
     """How far the borders of neighbours are from the gap, without moving anything; before and after are the same."""
     if not poses:
         return SeamStats(0, 0, 0.0, 0.0, 0.0)
-    seams = _Seams(bank, poses, slide_weight=0.0, fixed=())
+    seams = _Seams(borders, poses, slide_weight=0.0, fixed=())
     return seams.measure(seams.incoming, gap_px)
 
 
@@ -120,14 +122,14 @@ def _open_gap(seams: _Seams, start: FloatArray, start_gap: float) -> tuple[Float
 class _Seams:
     """The pieces of one component, and the pairs of them that can touch."""
 
-    def __init__(self, bank: ShapeBank, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int]) -> None:
-        self.bank = bank
+    def __init__(self, borders: Borders, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int]) -> None:
+        self.borders = borders
         self.piece: Int64Array = np.array(sorted(poses), dtype=np.int64)
         self.incoming = np.array([(p.theta, p.x, p.y) for p in (poses[idx] for idx in self.piece.tolist())])
-        self.scale = bank.unit_px
+        self.scale = borders.unit_px
         self._slide_weight = slide_weight
-        self._smooth = _away_from_corners(bank)
-        self._center = bank.center[self.piece].astype(np.float64)
+        self._smooth = _away_from_corners(borders)
+        self._center = borders.center[self.piece].astype(np.float64)
         self._pairs = self._touching()
         n = len(self.piece)
         held = np.isin(self.piece, list(fixed)) if fixed else np.zeros(n, dtype=bool)
@@ -168,7 +170,7 @@ class _Seams:
 
     def _sum(self, poses: FloatArray, gap: float, reach_px: float, slide_weight: float) -> FloatArray:
         reach = reach_px * self.scale
-        return sum_seams(self.bank, self._smooth, self.piece, self._pairs, poses, self.incoming, reach, gap, slide_weight)
+        return sum_seams(self.borders, self._smooth, self.piece, self._pairs, poses, self.incoming, reach, gap, slide_weight)
 
     def _moved(self, poses: FloatArray, change: FloatArray) -> FloatArray:
         """Turn every piece about its centre, then shift it."""
@@ -181,21 +183,24 @@ class _Seams:
 
     def _touching(self) -> Int64Array:
         """Rows of pieces whose bounding circles come within reach of each other: first every pair, then each pair swapped."""
-        centers, radius = self._centers(self.incoming), self.bank.radius[self.piece].astype(np.float64)
+        centers, radius = self._centers(self.incoming), self.borders.radius[self.piece].astype(np.float64)
         margin = _REACH_PX[0] * self.scale
-        tree = scipy.spatial.KDTree(centers)
-        pairs = tree.query_pairs(2.0 * float(radius.max()) + margin, output_type="ndarray").astype(np.int64)
+        if len(centers) <= _FEW_PIECES:
+            pairs = np.column_stack(np.triu_indices(len(centers), 1))
+        else:
+            tree = scipy.spatial.KDTree(centers)
+            pairs = tree.query_pairs(2.0 * float(radius.max()) + margin, output_type="ndarray").astype(np.int64)
         distance = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
         pairs = pairs[distance < radius[pairs].sum(1) + margin]
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         return np.concatenate([pairs, pairs[:, ::-1]])
 
 
-def _away_from_corners(bank: ShapeBank) -> BoolArray:
+def _away_from_corners(borders: Borders) -> BoolArray:
     """Samples about which the border does not turn sharply, ``(M,)``."""
-    count = np.diff(bank.first)
-    start, size = np.repeat(bank.first[:-1], count), np.repeat(count, count)
-    along = np.arange(len(bank.points)) - start
-    span = max(1, round(_CORNER_SPAN_PX / bank.step_px))
-    before, after = (bank.normals[start + (along + k) % size] for k in (-span, span))
+    count = np.diff(borders.first)
+    start, size = np.repeat(borders.first[:-1], count), np.repeat(count, count)
+    along = np.arange(len(borders.points)) - start
+    span = max(1, round(_CORNER_SPAN_PX / borders.step_px))
+    before, after = (borders.normals[start + (along + k) % size] for k in (-span, span))
     return np.asarray((before * after).sum(1) > _CORNER_COS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from jigsawnet.errors import ConfigError, MemoryLimitError
-from jigsawnet.io.process_memory import resident_bytes
 from jigsawnet.types import Progress, Puzzle
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -37,9 +36,16 @@ def show_size(size: float) -> str:
     return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.0f} MB"
 
 
+def resident_bytes() -> int:
+    """Memory that the process holds now."""
+    import psutil  # noqa: PLC0415 - only a run with a limit needs it
+
+    return int(psutil.Process().memory_info().rss)
+
+
 def estimate_bytes(puzzle: Puzzle) -> int:
     """About how much a solve of a puzzle takes at most."""
-    pixels, n = sum(fragment.mask.size for fragment in puzzle.fragments), len(puzzle)
+    pixels, n = sum(piece.mask.size for piece in puzzle.pieces), len(puzzle)
     return _BASE + _PER_PIXEL * pixels + _PER_PIECE * n + _PER_PAIR * n * (n - 1) // 2
 
 
@@ -70,7 +76,7 @@ class MemoryGuard:
 
         def tell(stage: str, done: int, total: int) -> None:
             held = resident_bytes()
-            if held is not None and held > limit:
+            if held > limit:
                 raise MemoryLimitError(
                     f"The work on {stage!r} holds {show_size(held)} of memory, more than the limit of {show_size(limit)}; "
                     "raise --memory-limit and start again: finished stages are kept."

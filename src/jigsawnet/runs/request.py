@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from jigsawnet.config import SolveConfig
-from jigsawnet.io.table_fields import fill
+from jigsawnet.errors import InputError
+from jigsawnet.io.files import file_digest
+from jigsawnet.io.json_files import fill
+from jigsawnet.io.pieces import KEY_COLOR_FILE, list_pictures
 from jigsawnet.loading import ScanInput
 from jigsawnet.pipeline import config_for_given
+from jigsawnet.store import make_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +32,20 @@ class Request:
     """Also write the text files of the paper's authors."""
     tiff: bool = False
     """Also write the picture as TIFF."""
+    weights: Path | None = None
+    """Folder of a learned bundle, instead of the one that comes with the package."""
 
-
-def effective_config(request: Request) -> SolveConfig:
-    """The options as they are used."""
-    return request.config if request.alignments is None else config_for_given(request.config)
+    @property
+    def effective_config(self) -> SolveConfig:
+        """The options as they are used."""
+        return self.config if self.alignments is None else config_for_given(self.config)
 
 
 def request_to_plain(request: Request) -> dict[str, Any]:
     """A request as plain values, with absolute paths."""
-    alignments = None if request.alignments is None else request.alignments.absolute()
+    alignments, weights = (path and path.absolute() for path in (request.alignments, request.weights))
     scans = replace(request.scans, back=_absolute(request.scans.back))
-    return asdict(replace(request, inputs=_absolute(request.inputs), scans=scans, alignments=alignments))
+    return asdict(replace(request, inputs=_absolute(request.inputs), scans=scans, alignments=alignments, weights=weights))
 
 
 def request_from_plain(data: Mapping[str, Any], where: str) -> Request:
@@ -53,3 +59,20 @@ def request_from_plain(data: Mapping[str, Any], where: str) -> Request:
 
 def _absolute(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple(path.absolute() for path in paths)
+
+
+def pieces_key(request: Request) -> str:
+    """What the pieces depend on: names and bytes of the input files, and how scans are read."""
+    files = [file for place in (*request.inputs, *request.scans.back) for file in _files(place)]
+    return make_key("pieces", len(request.inputs), files, asdict(replace(request.scans, back=())))
+
+
+def _files(place: Path) -> list[tuple[str, str]]:
+    """Names and checksums of the files of an input; one that cannot be read is skipped: reading the pieces reports it."""
+    try:
+        if place.is_dir():
+            listed = [*list_pictures(place), *(path for path in (place / KEY_COLOR_FILE,) if path.is_file())]
+            return [(place.resolve().name, ""), *((path.name, file_digest(path)) for path in listed)]
+        return [(place.name, file_digest(place))]
+    except (OSError, ValueError, InputError):
+        return [(str(place), "")]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from jigsawnet.config import SolveConfig
-from jigsawnet.io.alignments_json import CANDIDATES_FILE, write_candidates
-from jigsawnet.io.assembly_json import write_assembly
-from jigsawnet.io.authors import write_alignments, write_edges, write_poses
-from jigsawnet.io.csv_poses import POSES_FILE, write_poses_csv
+from jigsawnet.io.assembly_json import CANDIDATES_FILE, write_assembly, write_candidates
+from jigsawnet.io.authors import write_alignments, write_joins, write_poses
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
-from jigsawnet.io.images import write_png
-from jigsawnet.io.report_json import write_report
+from jigsawnet.io.images import write_png, write_tiff
+from jigsawnet.io.result_files import POSES_FILE, write_poses_csv, write_report
 from jigsawnet.io.run_folder import RunFolder
-from jigsawnet.io.tiff import write_tiff
 from jigsawnet.match.stitch import stitch_lines
-from jigsawnet.render.back import render_back
-from jigsawnet.render.image import render_assembly
+from jigsawnet.render.image import render_assembly, render_back
 from jigsawnet.render.report import ReportInput, report_html
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.runs.request import request_to_plain
+from jigsawnet.types import UInt8Array
 
 if TYPE_CHECKING:
     from jigsawnet.runs.run import Run
@@ -40,7 +40,7 @@ def write_results(run: Run) -> tuple[str, ...]:
 
 
 def replace_results(folder: RunFolder, run: Run, key: str) -> None:
-    """Write the results unless they are there already; while they are replaced, ``run.json`` does not vouch for them."""
+    """Write the results unless they are there already; while they are replaced, ``run.json`` does not name them as whole."""
     old = folder.record.result_files
     if not run.cut_short and folder.record.results == key and all((folder.path / name).is_file() for name in old):
         return
@@ -61,24 +61,49 @@ def _is_plain(name: str) -> bool:
 
 
 def _write_files(run: Run, folder: Path) -> None:
-    puzzle, assembly = run.puzzle, run.assembly
-    write_assembly(folder / RESULT_FILE, assembly, puzzle.names())
-    write_poses_csv(folder / POSES_FILE, assembly, puzzle.names())
-    picture = render_assembly(puzzle, assembly)
+    """All files, those that take long side by side."""
+    with ThreadPoolExecutor() as pool:
+        drawing, data = pool.submit(_write_drawing, run, folder), pool.submit(_write_candidates, run, folder)
+        picture = render_assembly(run.puzzle, run.assembly)
+        for written in (
+            drawing,
+            data,
+            pool.submit(_write_pictures, run, folder, picture),
+            pool.submit(_write_page, run, folder, picture),
+        ):
+            written.result()
+    # last, since it holds the seconds of all before
+    write_report(folder / "report.json", replace(run.report, seconds=run.corridor.context.clock.seconds))
+
+
+def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
     write_png(folder / "assembly.png", picture, run.dpi)
     if run.request.tiff:
         write_tiff(folder / "assembly.tif", picture, run.dpi)
-    write_text(folder / "assembly.svg", assembly_svg(puzzle, assembly, dpi=run.dpi))
     if run.backs:
-        write_png(folder / "assembly-back.png", render_back(puzzle, run.backs, assembly), run.dpi)
-    report = run.report
-    write_report(folder / "report.json", report)
-    facts = ReportInput(puzzle, assembly, run.graph, report, picture, run.dpi, asdict(SolveConfig()))
+        write_png(folder / "assembly-back.png", render_back(run.puzzle, run.backs, run.assembly), run.dpi)
+
+
+def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
+    facts = ReportInput(run.puzzle, run.assembly, run.candidates, run.report, picture, run.dpi, asdict(SolveConfig()))
     write_text(folder / "report.html", report_html(facts))
-    write_candidates(folder / CANDIDATES_FILE, run.alignments, puzzle.names())
+
+
+def _write_drawing(run: Run, folder: Path) -> None:
+    write_text(folder / "assembly.svg", assembly_svg(run.puzzle, run.assembly, dpi=run.dpi))
+
+
+def _write_candidates(run: Run, folder: Path) -> None:
+    """Places and joins, for programs."""
+    assembly, names = run.assembly, run.puzzle.names()
+    write_assembly(folder / RESULT_FILE, assembly, names)
+    write_poses_csv(folder / POSES_FILE, assembly, names)
+    found = run.corridor.find("candidates")  # in the order they were found in, or given
+    rows = run.candidates.take(np.argsort(-run.candidates.fit, kind="stable")) if found is None else found.rows
+    alignments = rows.alignments()
+    write_candidates(folder / CANDIDATES_FILE, alignments, names)
     if run.request.authors_text:
-        lines = stitch_lines(run.bank, run.alignments)
-        write_alignments(folder / "alignments.txt", run.alignments, len(puzzle), lines)
-        write_edges(folder / "selected_transformation.txt", assembly.edges)
+        write_alignments(folder / "alignments.txt", alignments, len(names), stitch_lines(run.borders, alignments))
+        write_joins(folder / "selected_transformation.txt", assembly.joins)
         for k in range(len(assembly.components)):
             write_poses(folder / f"pose_result_{k}.txt", assembly, k)

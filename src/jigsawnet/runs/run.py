@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
 from jigsawnet.config import SolveConfig
-from jigsawnet.io.run_folder import lock_folder
-from jigsawnet.judging import Judge
-from jigsawnet.match import Scales
-from jigsawnet.pipeline import trace_bank
-from jigsawnet.raster import ShapeBank
-from jigsawnet.runs.assembling import assemble_run
-from jigsawnet.runs.request import Request, effective_config
-from jigsawnet.runs.snapshots import OnPoses
-from jigsawnet.runs.stages import Candidates, Pieces, Steps
-from jigsawnet.stage_clock import StageClock
-from jigsawnet.stopping import Stop
-from jigsawnet.types import (
-    Alignment,
-    Assembly,
-    Constraints,
-    Fragment,
-    MatchGraph,
-    Progress,
-    Puzzle,
-    RunReport,
-    StageReport,
-    no_progress,
+from jigsawnet.context import Context
+from jigsawnet.errors import InputError
+from jigsawnet.io.array_store import Saved
+from jigsawnet.io.authors import read_alignments
+from jigsawnet.io.images import silent_decoders
+from jigsawnet.io.run_folder import RunFolder, lock_folder, read_folder
+from jigsawnet.io.scans import CHECK_FOLDER, write_checks
+from jigsawnet.learned import load_learned
+from jigsawnet.loading import Loaded, load_input
+from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
+from jigsawnet.runs.memory import MemoryGuard
+from jigsawnet.runs.request import Request, pieces_key, request_from_plain, request_to_plain
+from jigsawnet.runs.results import replace_results
+from jigsawnet.runs.snapshots import OnPoses, show_poses
+from jigsawnet.score import parts_of
+from jigsawnet.store import (
+    FoundCandidates,
+    assembly_from_arrays,
+    assembly_to_arrays,
+    found_from_arrays,
+    found_to_arrays,
+    make_key,
+    old_puzzle_key,
+    pieces_from_arrays,
+    pieces_to_arrays,
 )
+from jigsawnet.types import Assembly, Constraints, Piece, Puzzle, RunReport, StageReport
 from jigsawnet.version import __version__
-from jigsawnet.workers import Workers
 
 CUT_SHORT = "It was stopped before it was finished; this is the best so far, and solving again goes on from here."
-NOTHING_DECIDED = Constraints()
+DRAFT = "draft-"
+"""Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
+OLD_SCORE = "graph"
+"""The name that scored candidates had in run folders of format 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,99 +51,243 @@ class Run:
 
     folder: Path
     request: Request
-    puzzle: Puzzle
-    backs: Mapping[int, Fragment]
-    dpi: float | None
-    alignments: tuple[Alignment, ...]
-    """The candidates in the matcher's order."""
-    graph: MatchGraph
-    """All scored candidates, best first."""
-    graph_key: str
+    pieces: Loaded
+    corridor: Corridor
     assembly: Assembly
-    candidate_stages: tuple[StageReport, ...] = ()
-    """Seconds and counts of the stages up to the scores."""
-    assembly_stages: tuple[StageReport, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What was found out about the pieces after they were read, in sentences."""
-    graph_cut_short: bool = False
-    """True when candidates are missing, since the time or a person ended the search."""
+    stages: tuple[StageReport, ...] = ()
+    """Seconds and counts of the stages."""
     cut_short: bool = False
     """True when the time or a person ended it before it was finished."""
+    is_draft: bool = False
+    """True when candidates are missing, since the time or a person ended the search."""
     done: tuple[str, ...] = ()
     """Stages that were finished by this call, in order."""
     reused: tuple[str, ...] = ()
     """Stages that had been saved before and were taken as they are."""
-    pairs_matched: int = 0
-    """Pairs of pieces that this call laid against each other."""
-    steps: Steps | None = None
-    """The steps that the contours were traced with; None: their own."""
-    workers: Workers | None = None
-    """Who matches and scores; None: the cores of this machine."""
+    seconds: float = 0.0
+    """Of the whole command so far; 0 for a run that was opened."""
+
+    @property
+    def puzzle(self) -> Puzzle:
+        """The pieces."""
+        return self.pieces.puzzle
+
+    @property
+    def backs(self) -> Mapping[int, Piece]:
+        """Backs of the pieces."""
+        return self.pieces.backs
+
+    @property
+    def dpi(self) -> float | None:
+        """Resolution of the scan."""
+        return self.pieces.dpi
 
     @property
     def config(self) -> SolveConfig:
         """The options as they are used."""
-        return effective_config(self.request)
+        return self.request.effective_config
+
+    @property
+    def borders(self) -> Borders:
+        """The borders of the pieces; traced when first asked for, as the matcher saw them."""
+        borders: Borders = self.corridor.get("borders")
+        return borders
+
+    @property
+    def candidates(self) -> Candidates:
+        """All scored candidates, best first; none before they are scored."""
+        found: FoundCandidates | None = self.corridor.find("scored")
+        return Candidates.none() if found is None else found.rows
+
+    @property
+    def pairs_matched(self) -> int:
+        """Pairs of pieces that this call matched."""
+        pairs = (stage.counts.get("pairs", 0) for stage in self.stages if stage.name == "match")
+        return int(sum(pairs)) if "match" in self.corridor.made else 0
 
     @property
     def report(self) -> RunReport:
         """The record of the run."""
-        stages, options = self.candidate_stages + self.assembly_stages, dataclasses.asdict(self.config)
-        warnings = (*self.puzzle.warnings, *self.notes, *((CUT_SHORT,) if self.cut_short else ()))
-        return RunReport(__version__, self.puzzle.name, self.request.seed, stages, warnings, options)
-
-    @cached_property
-    def bank(self) -> ShapeBank:
-        """The contours of the pieces; traced when first asked for, as the matcher saw them."""
-        scales = None if self.steps is None else Scales(*self.steps, 0.0, np.zeros(0, np.int64))
-        return trace_bank(self.puzzle, self.config, StageClock(), scales)
-
-    @cached_property
-    def judge(self) -> Judge:
-        """Who scores joins that come about while composing."""
-        return Judge(self.puzzle, self.bank, self.config.chosen_scorer, self.alignments, self.workers)
-
-    def with_bank(self, bank: ShapeBank) -> Run:
-        """A copy that need not trace the contours."""
-        other = self.changed()
-        other.__dict__["bank"] = bank
-        return other
-
-    def with_candidates(self, found: Candidates, reports: tuple[StageReport, ...]) -> Run:
-        """A copy with the candidates of the matcher, not yet scored."""
-        return self.changed(alignments=found.alignments, notes=found.notes, steps=found.steps, candidate_stages=reports)
-
-    def changed(self, **changes: object) -> Run:
-        """A copy with other values of some fields; contours that were traced are kept."""
-        other = dataclasses.replace(self, **changes)  # type: ignore[arg-type]
-        for name in ("bank",) if "alignments" in changes else ("bank", "judge"):
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
-        return other
+        found: FoundCandidates | None = self.corridor.find("scored")
+        notes = () if found is None else found.notes
+        warnings = (*self.puzzle.warnings, *notes, *((CUT_SHORT,) if self.cut_short else ()))
+        options = asdict(self.config)
+        return RunReport(__version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds)
 
     def solve_on(
-        self,
-        constraints: Constraints = NOTHING_DECIDED,
-        *,
-        progress: Progress = no_progress,
-        stop: Stop | None = None,
-        on_snapshot: OnPoses | None = None,
+        self, constraints: Constraints = NOTHING_DECIDED, context: Context | None = None, on_poses: OnPoses | None = None
     ) -> Run:
         """Compose again from the saved candidates with what a person has decided, and write the results.
 
-        ``on_snapshot`` is shown the pieces that are joined so far, some times a second, as poses in one frame.
+        ``on_poses`` is shown the pieces that are joined so far, some times a second, as poses in one frame.
 
         Raises:
             InputError: the constraints contradict each other; nothing has changed.
             OutputError: somebody else writes into the folder, or it cannot be written.
         """
         with lock_folder(self.folder, __version__) as folder:
-            run = self.changed(done=(), reused=(), pairs_matched=0)
-            return assemble_run(folder, run, constraints, progress, stop or Stop(), on_snapshot)
+            shown = show_poses(lambda: self.borders, constraints.pinned, on_poses)
+            context = replace(context or Context(), on_snapshot=shown)
+            corridor = self.corridor.changed(self.config, context, constraints, None if self.is_draft else folder)
+            return _assemble(folder, replace(self, corridor=corridor, done=(), reused=()))
 
 
-def unsolved_run(folder: Path, request: Request, pieces: Pieces) -> Run:
+def solve_run(
+    request: Request,
+    out: Path,
+    *,
+    constraints: Constraints | Callable[[Puzzle], Constraints] = NOTHING_DECIDED,
+    context: Context | None = None,
+    memory_limit: int | None = None,
+    on_pieces: Callable[[Run], None] | None = None,
+    on_poses: OnPoses | None = None,
+) -> Run:
+    """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
+
+    Killed at any moment and called again, it gives the result of an undisturbed run. Stopped early, the best assembly so far
+    is written, and the next call goes on.
+
+    Args:
+        request: what to solve, and how.
+        out: the run folder; made if need be.
+        constraints: what a person has decided; a function is asked once the pieces are read, before the long work starts.
+        context: whom to tell how far it is, when to stop, and who does the work.
+        memory_limit: bytes that the process may hold.
+        on_pieces: given the run when no more than its pieces is known, before the long work starts.
+        on_poses: shown the pieces that are joined so far, some times a second, as poses in one frame.
+
+    Raises:
+        JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
+    """
+    guard, context = MemoryGuard(memory_limit), context or Context()
+    context = replace(context, progress=guard.watch(context.progress))
+    with lock_folder(out, __version__) as folder:
+        folder.record = replace(folder.record, request=request_to_plain(request), jigsawnet=__version__)
+        learned = load_learned(request.weights)
+        learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
+        pieces, is_new = _read(folder, request, context)
+        guard.check_estimate(pieces.puzzle)
+        given = None if request.alignments is None else read_alignments(request.alignments, len(pieces.puzzle))
+        corridor = Corridor(
+            pieces.puzzle, request.config, context, store=folder, seed=request.seed, learned=learned,
+            given=None if given is None else Candidates.of(given),
+        )  # fmt: skip
+        run = _unsolved(out, request, pieces, corridor)
+        if on_pieces is not None:
+            on_pieces(run)
+        decided = constraints(run.puzzle) if callable(constraints) else constraints
+        context = replace(context, on_snapshot=show_poses(lambda: run.borders, decided.pinned, on_poses))
+        run = replace(run, corridor=corridor.changed(corridor.config, context, decided, folder))
+        run.corridor.get("candidates")
+        run.corridor.get("scored")
+        is_draft = run.corridor.is_cut and "score" not in (*run.corridor.done, *run.corridor.reused)
+        done, reused = (("pieces",), ()) if is_new else ((), ("pieces",))
+        return _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
+
+
+def _read(folder: RunFolder, request: Request, context: Context) -> tuple[Loaded, bool]:
+    """The pieces, and whether they were read now or taken from the folder."""
+    key = pieces_key(request)
+    saved = folder.load("pieces", key)
+    pieces = saved and pieces_from_arrays(saved.arrays)
+    if saved and pieces:
+        context.clock.stages.extend(saved.reports)
+        return pieces, False
+    with context.clock.stage("read") as counts, silent_decoders():
+        loaded = load_input(request.inputs, request.scans, context.progress)
+        counts.update(pieces=len(loaded.puzzle))
+    write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
+    folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})
+    return loaded, True
+
+
+def _unsolved(folder: Path, request: Request, pieces: Loaded, corridor: Corridor) -> Run:
     """A run that knows no more than its pieces."""
-    puzzle, n = pieces.puzzle, len(pieces.puzzle)
-    nothing = MatchGraph(n, ()), "", Assembly(n, {}, ())
-    return Run(folder, request, puzzle, pieces.backs, pieces.dpi, (), *nothing)
+    return Run(folder, request, pieces, corridor, Assembly(len(pieces.puzzle), {}, ()))
+
+
+def _assemble(folder: RunFolder, run: Run) -> Run:
+    """Take the saved assembly, or compose and save it, and write the results; ``folder`` is locked.
+
+    Stopped before anything was placed, it leaves the results of an earlier run as they are.
+    """
+    corridor = run.corridor
+    assembly, made_by = assemble_in_time(corridor)
+    corridor.forget("scene")  # pictures and networks are large, and writing takes memory too
+    cut = run.is_draft or (corridor.is_cut and "assembly" not in corridor.reused)
+    clock = corridor.context.clock
+    reading = [stage for stage in (*run.stages, *clock.stages) if stage.name == "read"]
+    run = replace(
+        run, assembly=assembly, cut_short=cut, seconds=clock.seconds, stages=(*reading[:1], *made_by.stages),
+        done=(*run.done, *corridor.done), reused=(*run.reused, *corridor.reused),
+    )  # fmt: skip
+    if cut and not assembly.poses and (corridor.context.stop.is_requested or folder.record.result_files):
+        return run
+    if cut:
+        _save_draft(folder, run)
+    else:
+        old = (OLD_SCORE,) if "score" in folder.record.stages else ()
+        folder.drop(*(name for name in folder.record.stages if name.startswith(DRAFT) or name in old))
+    request = run.request
+    key = make_key("results", corridor.key("assembly"), run.puzzle.names(), run.dpi, request.authors_text, request.tiff)
+    replace_results(folder, run, key)
+    return replace(run, seconds=clock.seconds)
+
+
+def _save_draft(folder: RunFolder, run: Run) -> None:
+    """Save an assembly that was cut short, with its candidates if these are not saved either."""
+    corridor = run.corridor
+    scored, key = corridor.key("scored"), corridor.key("assembly")
+    drafts = {f"{DRAFT}assembly": Saved(key, scored, assembly_to_arrays(run.assembly), run.stages)}
+    if run.is_draft:
+        arrays = found_to_arrays(corridor.get("scored"))
+        drafts[f"{DRAFT}score"] = Saved(scored, corridor.key("puzzle"), arrays, corridor.stages)
+    folder.save(drafts)
+
+
+def open_run(out: Path) -> Run:
+    """Read a run, finished or not; the input that it was made from is not needed.
+
+    Raises:
+        InputError: there is no run in the folder, or its pieces are damaged.
+        FormatError: its ``run.json`` cannot be read.
+    """
+    if not out.is_dir():
+        raise InputError(f"There is no folder {out}.")
+    folder = read_folder(out)
+    request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request")
+    loaded = folder.load("pieces")
+    pieces = loaded and pieces_from_arrays(loaded.arrays)
+    if not loaded or not pieces:
+        raise InputError(f"The pieces saved in {out} are missing or damaged; run jigsawnet solve into it again.")
+    corridor = Corridor(pieces.puzzle, request.effective_config, seed=request.seed, learned=request.weights)
+    run = replace(_unsolved(out, request, pieces, corridor), stages=loaded.reports)
+    return _with_assembly(folder, _with_candidates(folder, run))
+
+
+def _with_candidates(folder: RunFolder, run: Run) -> Run:
+    """The scored candidates that were made from these pieces, under any key."""
+    sources = {run.corridor.key("puzzle"), old_puzzle_key(run.corridor.digests)}
+    for name in (f"{DRAFT}score", f"{DRAFT}{OLD_SCORE}", "score", OLD_SCORE):
+        saved = _load_from(folder, name, sources)
+        found = saved and found_from_arrays(saved.arrays)
+        if saved and found and found.fits(len(run.puzzle)):
+            run.corridor.put("scored", found, saved.key, saved.reports)
+            return replace(run, stages=run.stages + run.corridor.stages, is_draft=name.startswith(DRAFT))
+    return run
+
+
+def _with_assembly(folder: RunFolder, run: Run) -> Run:
+    for name in (f"{DRAFT}assembly", "assembly"):
+        saved = _load_from(folder, name, {run.corridor.key("scored")})
+        assembly = saved and assembly_from_arrays(saved.arrays)
+        if saved and assembly and assembly.fits(len(run.puzzle)):
+            stages = {stage.name: stage for stage in (*run.stages, *saved.reports)}
+            cut = name.startswith(DRAFT)
+            return replace(run, assembly=assembly, stages=tuple(stages.values()), cut_short=cut)
+    return replace(run, cut_short=True)
+
+
+def _load_from(folder: RunFolder, name: str, sources: set[str]) -> Saved | None:
+    entry = folder.record.stages.get(name)
+    return folder.load(name) if entry and entry.source in sources else None

@@ -1,84 +1,74 @@
-"""Stage 4: candidate → probability that it is right. The scorers that look at the pieces, behind one door."""
+"""Stage 4: candidates → the probability of each that it is right. Scorers by name; other packages can add theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from jigsawnet.pixels import build_pixels
-from jigsawnet.raster import ShapeBank
+from jigsawnet.candidates import Candidates
+from jigsawnet.context import Context
+from jigsawnet.learned import PARTS, NetworkName, PartName
+from jigsawnet.registry import Registry
 from jigsawnet.score.combine import combine
-from jigsawnet.score.detectors import load_detector
 from jigsawnet.score.long_seams import score_along
-from jigsawnet.score.seam_path import unit_of
+from jigsawnet.score.scene import Scene
 from jigsawnet.score.views import SeamViews
-from jigsawnet.score.weights import weights_digest
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, FloatArray, Progress, Puzzle, no_progress
-from jigsawnet.workers import Workers
+from jigsawnet.seam_fit import seam_terms
+from jigsawnet.types import FloatArray
 
-__all__ = ["Ratings", "Scorer", "ScorerName", "scorer_digest"]
+__all__ = ["Scene", "parts_of", "score_candidates", "scorers"]
 
-NetworkScorerName = Literal["jigsawnet", "seam", "combined"]
-ScorerName = Literal["fit", "jigsawnet", "seam", "combined"]
+Score = Callable[[Candidates, Scene, Context], FloatArray]
+"""Gives the probability ``(C,)`` in [0, 1] of measured candidates; what a stop left unseen gets 0."""
 
-HOPELESS = 1e-4
-"""Candidates whose seam scores below this are not looked at by the combined scorer."""
+scorers: Registry[Score] = Registry("scorer")
 
-
-def scorer_digest(name: ScorerName) -> str:
-    """Changes when the networks of a scorer do; empty for a scorer without any.
-
-    Raises:
-        ModelError: the networks are missing.
-    """
-    return "" if name == "fit" else weights_digest(_network_of(name))
+_PARTS: Mapping[str, tuple[PartName, ...]] = {
+    "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "combined": ("fit", "seam", "combined"),
+}  # fmt: skip
 
 
-def _network_of(name: NetworkScorerName) -> str:
-    return "seam" if name == "combined" else name
+def score_candidates(rows: Candidates, scene: Scene, scorer: str, context: Context) -> FloatArray:
+    """How likely each candidate is right by the scorer of this name: ``(C,)`` in [0, 1], the same on all workers."""
+    return np.asarray(scorers[scorer](rows, scene, context), np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ratings:
-    """What was measured along the seams of C candidates: ``terms (C, T)`` and the seam score ``fit (C,)`` made of them."""
-
-    terms: FloatArray
-    fit: FloatArray
+def parts_of(scorer: str) -> tuple[PartName, ...]:
+    """The parts of the learned bundle that a scorer answers by; of a scorer that was registered, all."""
+    return _PARTS.get(scorer, PARTS)
 
 
-class Scorer:
-    """Scores candidates of one puzzle.
+def _score_by_fit(rows: Candidates, scene: Scene, context: Context) -> FloatArray:
+    """The matcher's own score."""
+    return rows.fit
 
-    ``jigsawnet`` is the paper's boosted ensemble, ``seam`` our network on straightened seams, ``combined`` a calibrated
-    probability from the measured seam and our network.
-    """
 
-    def __init__(self, puzzle: Puzzle, bank: ShapeBank, name: NetworkScorerName) -> None:
-        self._bank = bank
-        self._pixels = build_pixels(puzzle, unit_of(bank))
-        self._combined = name == "combined"
-        self._detector = load_detector(_network_of(name))
+def _score_by_network(name: NetworkName) -> Score:
+    def score(rows: Candidates, scene: Scene, context: Context) -> FloatArray:
+        """What one detector sees; a candidate whose borders do not meet scores 0."""
+        views = SeamViews(scene.pixels, scene.borders, rows)
+        met = np.flatnonzero(views.met)
+        probability = np.zeros(len(rows))
+        probability[met] = scene.detector(name).score(views, met, context)
+        return probability
 
-    def __call__(
-        self,
-        alignments: Sequence[Alignment],
-        ratings: Ratings,
-        progress: Progress = no_progress,
-        workers: Workers | None = None,
-        stop: Stop | None = None,
-    ) -> FloatArray:
-        """Score candidates ``(C,)`` in [0, 1]; one whose borders do not meet, or that the stop left unseen, scores 0."""
-        score = np.zeros(len(alignments))
-        views = SeamViews(self._pixels, self._bank, alignments)
-        if not self._combined:
-            rows = np.flatnonzero(views.met)
-            score[rows] = self._detector.score(views, rows, progress, workers, stop)
-            return score
-        rows = np.flatnonzero(views.met & (ratings.fit >= HOPELESS))
-        seen = score_along(self._detector, self._pixels, self._bank, alignments, views, rows, progress, workers, stop)
-        score[rows] = combine(ratings.terms[rows], np.column_stack([ratings.fit[rows], seen]))
-        return score
+    return score
+
+
+def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatArray:
+    """One calibrated probability from the measured seam and our network; what is hopeless by its seam scores 0."""
+    fit = scene.fit(rows)
+    views = SeamViews(scene.pixels, scene.borders, rows)
+    met = np.flatnonzero(views.met & (fit >= scene.learned.combined.hopeless))
+    seen = score_along(scene.detector("seam"), scene.borders, rows, views, met, context)
+    probability = np.zeros(len(rows))
+    terms = seam_terms(rows.features[met], scene.borders.step_px)
+    probability[met] = combine(terms, np.column_stack([fit[met], seen]), scene.learned.combined)
+    return probability
+
+
+scorers.register("fit", _score_by_fit)
+scorers.register("jigsawnet", _score_by_network("jigsawnet"))
+scorers.register("seam", _score_by_network("seam"))
+scorers.register("combined", _score_combined)

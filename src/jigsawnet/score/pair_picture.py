@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jigsawnet.borders import njit, njit_part
 from jigsawnet.errors import ConfigError
-from jigsawnet.pixels import PixelBank, pixel_at
-from jigsawnet.raster import njit
+from jigsawnet.pixels import Pixels, pixel_at
 from jigsawnet.types import Float32Array, UInt8Array
 
 BACKGROUND = (255, 0, 255)
@@ -37,7 +37,7 @@ class PictureConfig:
 
 
 def render_pairs(
-    pixels: PixelBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, path: Float32Array,
+    pixels: Pixels, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, path: Float32Array,
     span: Float32Array, unit_px: float, config: PictureConfig,
 ) -> tuple[UInt8Array, Float32Array]:  # fmt: skip
     """Pictures ``(C, height, width, 3)`` and boxes ``(C, 4)``: x0, y0, x1, y1 as parts of the picture, 0 to 1.
@@ -47,20 +47,20 @@ def render_pairs(
     """
     pictures = np.empty((len(i), config.height, config.width, 3), np.uint8)
     boxes = np.zeros((len(i), 4), np.float32)
-    background = np.array(BACKGROUND, np.float32)
-    _render_all(
-        i, j, pose.astype(np.float32), path, span, np.float32(unit_px), config.upright, background, pictures, boxes,
-        *pixels.arrays(),
-    )  # fmt: skip
+    pieces, poses = np.column_stack([i, j]).astype(np.int64), np.array(pose, np.float32, order="C")
+    _render_all(pixels.kernel, pieces, poses, path, span, np.float32(unit_px), config.upright, pictures, boxes)
     return pictures, boxes
 
 
 @njit
-def _render_all(  # type: ignore[no-untyped-def]
-    piece_i, piece_j, poses, paths, spans, unit, upright, background, pictures, boxes, scale, first, size, pixels
-):
+def _render_all(arrays, pieces, poses, paths, spans, unit, upright, pictures, boxes):  # type: ignore[no-untyped-def]
+    """Each pixel shows one point of the view, or the mean of four where the view is coarse.
+
+    Pixels hold colour times mask: the colour is ``share (c_i + c_j) / (mask_i + mask_j) + (1 - share) BACKGROUND``, where
+    ``share`` is how much of the pixel is paper.
+    """
     height, width = pictures.shape[1], pictures.shape[2]
-    for c in range(len(piece_i)):
+    for c in range(len(pieces)):
         turn, middle_x, middle_y, zoom = _view(paths[c], spans[c], unit, upright, height, width, boxes[c])
         cos, sin = np.cos(poses[c, 0]), np.sin(poses[c, 0])
         cos_view, sin_view = np.cos(turn), np.sin(turn)
@@ -73,21 +73,21 @@ def _render_all(  # type: ignore[no-untyped-def]
                     v = (row + (part // fine + 0.5) / fine - 0.5 * height) * zoom
                     x = cos_view * u - sin_view * v + middle_x
                     y = sin_view * u + cos_view * v + middle_y
-                    of_i = pixel_at(piece_i[c], x, y, scale, first, size, pixels)
+                    of_i = pixel_at(arrays, pieces[c, 0], x, y)
                     dx, dy = x - poses[c, 1], y - poses[c, 2]
-                    of_j = pixel_at(piece_j[c], cos * dx + sin * dy, cos * dy - sin * dx, scale, first, size, pixels)
+                    of_j = pixel_at(arrays, pieces[c, 1], cos * dx + sin * dy, cos * dy - sin * dx)
                     red += of_i[0] + of_j[0]
                     green += of_i[1] + of_j[1]
                     blue += of_i[2] + of_j[2]
                     paper += of_i[3] + of_j[3]
                 share = min(1.0, paper / (255.0 * fine * fine))
                 bright = share * 255.0 / max(paper, 1e-6)
-                pictures[c, row, col, 0] = np.uint8(min(255.0, red * bright + (1.0 - share) * background[0] + 0.5))
-                pictures[c, row, col, 1] = np.uint8(min(255.0, green * bright + (1.0 - share) * background[1] + 0.5))
-                pictures[c, row, col, 2] = np.uint8(min(255.0, blue * bright + (1.0 - share) * background[2] + 0.5))
+                pictures[c, row, col, 0] = np.uint8(min(255.0, red * bright + (1.0 - share) * BACKGROUND[0] + 0.5))
+                pictures[c, row, col, 1] = np.uint8(min(255.0, green * bright + (1.0 - share) * BACKGROUND[1] + 0.5))
+                pictures[c, row, col, 2] = np.uint8(min(255.0, blue * bright + (1.0 - share) * BACKGROUND[2] + 0.5))
 
 
-@njit
+@njit_part
 def _view(path, span, unit, upright, height, width, box):  # type: ignore[no-untyped-def]
     """Angle, centre (in i's frame) and px per pixel of the picture; fills in the box."""
     samples = len(path)

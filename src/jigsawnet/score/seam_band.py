@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.pixels import PixelBank, pixel_at
-from jigsawnet.raster import njit
+from jigsawnet.borders import njit
+from jigsawnet.pixels import Pixels, pixel_at
 from jigsawnet.score.seam_path import PATH_SAMPLES
 from jigsawnet.types import Float32Array, UInt8Array
 
@@ -17,24 +17,30 @@ _AHEAD = 3
 
 
 def render_bands(
-    pixels: PixelBank, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, path: Float32Array, unit_px: float
+    pixels: Pixels, i: NDArray[np.int32], j: NDArray[np.int32], pose: Float32Array, path: Float32Array, unit_px: float
 ) -> UInt8Array:
     """Bands ``(C, BAND_ROWS, PATH_SAMPLES, BAND_CHANNELS)``: RGB, mask of i, mask of j; i in the upper half.
 
     Rows are ``unit_px`` apart across the path, columns are its samples.
     """
     bands = np.zeros((len(i), BAND_ROWS, PATH_SAMPLES, BAND_CHANNELS), np.uint8)
-    _render_all(i, j, pose.astype(np.float32), path, np.float32(unit_px), bands, *pixels.arrays())
+    pieces, poses = np.column_stack([i, j]).astype(np.int64), np.array(pose, np.float32, order="C")
+    _render_all(pixels.kernel, pieces, poses, path, np.float32(unit_px), bands)
     return bands
 
 
 @njit
-def _render_all(piece_i, piece_j, poses, paths, unit, bands, scale, first, size, pixels):  # type: ignore[no-untyped-def]
+def _render_all(arrays, pieces, poses, paths, unit, bands):  # type: ignore[no-untyped-def]
+    """Row r of column s shows the point ``path[s] + (r - (rows - 1) / 2) unit m``, m the path's normal on j's side.
+
+    Pixels hold colour times mask: the colour shown is ``255 (c_i + c_j) / (mask_i + mask_j)``.
+    """
     rows, samples = bands.shape[1], bands.shape[2]
-    for c in range(len(piece_i)):
+    for c in range(len(pieces)):
         cos, sin = np.cos(poses[c, 0]), np.sin(poses[c, 0])
         for s in range(samples):
-            a, b = max(0, s - _AHEAD), min(samples - 1, s + _AHEAD)
+            a = s - _AHEAD if s > _AHEAD else 0
+            b = s + _AHEAD if s + _AHEAD < samples else samples - 1
             tx, ty = paths[c, b, 0] - paths[c, a, 0], paths[c, b, 1] - paths[c, a, 1]
             norm = np.hypot(tx, ty)
             if norm < 1e-6:
@@ -42,10 +48,9 @@ def _render_all(piece_i, piece_j, poses, paths, unit, bands, scale, first, size,
             for r in range(rows):
                 away = (r - 0.5 * (rows - 1)) * unit / norm  # to j's side
                 x, y = paths[c, s, 0] - ty * away, paths[c, s, 1] + tx * away
-                red, green, blue, paper_i = pixel_at(piece_i[c], x, y, scale, first, size, pixels)
+                red, green, blue, paper_i = pixel_at(arrays, pieces[c, 0], x, y)
                 dx, dy = x - poses[c, 1], y - poses[c, 2]
-                there_x, there_y = cos * dx + sin * dy, cos * dy - sin * dx
-                red_j, green_j, blue_j, paper_j = pixel_at(piece_j[c], there_x, there_y, scale, first, size, pixels)
+                red_j, green_j, blue_j, paper_j = pixel_at(arrays, pieces[c, 1], cos * dx + sin * dy, cos * dy - sin * dx)
                 paper = paper_i + paper_j
                 if paper < 1.0:
                     continue

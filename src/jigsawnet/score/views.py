@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.pixels import PixelBank
-from jigsawnet.raster import ShapeBank
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.pixels import Pixels
 from jigsawnet.score.pair_picture import PictureConfig, render_pairs
 from jigsawnet.score.seam_band import render_bands
 from jigsawnet.score.seam_path import trace_seams, unit_of
-from jigsawnet.types import Alignment, BoolArray, Float32Array, UInt8Array
+from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
 Which = slice | np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -35,11 +35,11 @@ class Seams:
         """Some of them."""
         return Seams(self.i[rows], self.j[rows], self.pose[rows], self.path[rows], self.span[rows])
 
-    def bands(self, pixels: PixelBank, unit_px: float) -> UInt8Array:
+    def bands(self, pixels: Pixels, unit_px: float) -> UInt8Array:
         """Straightened seams, as `render_bands` gives them."""
         return render_bands(pixels, self.i, self.j, self.pose, self.path, unit_px)
 
-    def pictures(self, pixels: PixelBank, unit_px: float, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
+    def pictures(self, pixels: Pixels, unit_px: float, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
         """Stitched pairs and the boxes of their seams, as `render_pairs` gives them."""
         return render_pairs(pixels, self.i, self.j, self.pose, self.path, self.span, unit_px, config)
 
@@ -47,17 +47,11 @@ class Seams:
 class SeamViews:
     """The seams of C candidates about their middles, or ``ahead_px (C,)`` of these; what is drawn is not kept."""
 
-    def __init__(
-        self, pixels: PixelBank, bank: ShapeBank, alignments: Sequence[Alignment], ahead_px: Float32Array | None = None
-    ) -> None:
-        self.unit_px = unit_of(bank)
+    def __init__(self, pixels: Pixels, borders: Borders, rows: Candidates, ahead_px: Float32Array | None = None) -> None:
+        self.unit_px = unit_of(borders)
         self.pixels = pixels
-        i = np.array([a.i for a in alignments], dtype=np.int32)
-        j = np.array([a.j for a in alignments], dtype=np.int32)
-        poses = [(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in alignments]
-        pose = np.array(poses, dtype=np.float32).reshape(-1, 3)
-        gap = np.array([a.seam.distance_px if a.seam else 0.0 for a in alignments], dtype=np.float32)
-        self.seams = Seams(i, j, pose, *trace_seams(bank, i, j, pose, gap, ahead_px))
+        pose, gap = rows.pose.astype(np.float32), rows.gap_px.astype(np.float32)
+        self.seams = Seams(rows.i, rows.j, pose, *trace_seams(borders, rows.i, rows.j, pose, gap, ahead_px))
 
     def __len__(self) -> int:
         return len(self.seams)

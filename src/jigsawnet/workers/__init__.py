@@ -1,7 +1,7 @@
 """Ground floor: who does the work. Blocks run side by side on the cores of this machine, or on the machines of a cluster.
 
 Work is a module-level function ``work(data, block) -> result`` without side effects, so that it can be sent, done twice or done
-elsewhere; whoever does it, the results are the same to the bit and come back in order.
+elsewhere; wherever it is done, the results are the same to the bit and come back in order.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from jigsawnet.errors import ConfigError
 from jigsawnet.workers.cluster import ClusterWorkers
 from jigsawnet.workers.local import LocalWorkers
-from jigsawnet.workers.protocol import Shared, Told, Workers
+from jigsawnet.workers.protocol import OnBlock, Shared, Workers
 
-__all__ = ["ClusterWorkers", "LocalWorkers", "Shared", "Told", "Workers", "open_workers"]
+__all__ = ["ClusterWorkers", "LocalWorkers", "OnBlock", "Shared", "Workers", "open_workers"]
 
 
 @contextmanager

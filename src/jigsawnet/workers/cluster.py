@@ -1,4 +1,4 @@
-"""A Dask cluster. A worker that dies is survived: what it had in hand is done again by the others.
+"""A Dask cluster. The blocks of a worker that dies are done again by the others.
 
 Whoever can reach the scheduler can run any code on the workers, so it belongs in a trusted network only.
 """
@@ -20,7 +20,7 @@ from jigsawnet.errors import ConfigError, WorkersError
 from jigsawnet.stopping import Stop
 from jigsawnet.version import __version__
 from jigsawnet.workers.local import LocalWorkers
-from jigsawnet.workers.protocol import Block, Data, Result, Shared, Told, tell_nobody
+from jigsawnet.workers.protocol import Block, Data, OnBlock, Result, Shared, ignore_progress
 
 _SCHEMES, _DEFAULT_PORT = ("tcp", "tls"), 8786
 _ANSWER_S = 20.0
@@ -44,7 +44,7 @@ class ClusterWorkers:
         dask = _import_dask()
         self._address = address
         try:
-            _knock(address)
+            _check_address(address)
             self._client = dask.Client(address, timeout=_ANSWER_S, set_as_default=False)
         except OSError as error:
             raise WorkersError(
@@ -79,17 +79,17 @@ class ClusterWorkers:
         work: Callable[[Data, Block], Result],
         shared: Shared[Data],
         blocks: Sequence[Block],
-        told: Told = tell_nobody,
+        on_block: OnBlock = ignore_progress,
         stop: Stop | None = None,
     ) -> list[Result]:
         """As `Workers.run`; blocks lost with their workers are done again, and a single block is not worth sending."""
         if len(blocks) <= 1:
-            return LocalWorkers().run(work, shared, blocks, told, stop)
+            return LocalWorkers().run(work, shared, blocks, on_block, stop)
         dask = _import_dask()
         results: dict[int, Result] = {}
         for _ in range(_MOST_LOSSES):
             try:
-                self._run_missing(work, shared, blocks, results, told, stop)
+                self._run_missing(work, shared, blocks, results, on_block, stop)
                 return [results[k] for k in takewhile(results.__contains__, range(len(blocks)))]
             except (dask.KilledWorker, dask.CancelledError, dask.comm.CommClosedError) as error:
                 if self._client.status != "running":
@@ -106,7 +106,7 @@ class ClusterWorkers:
         shared: Shared[Data],
         blocks: Sequence[Block],
         results: dict[int, Result],
-        told: Told,
+        on_block: OnBlock,
         stop: Stop | None,
     ) -> None:
         """Fill in ``results``; only a few more blocks than there are threads are on their way at a time."""
@@ -128,7 +128,7 @@ class ClusterWorkers:
             while number:
                 future = next(arriving)
                 results[number.pop(future)] = future.result()
-                told(len(results), len(blocks))
+                on_block(len(results), len(blocks))
                 if len(results) < len(blocks) and stop and stop.is_over():
                     return
                 send()
@@ -157,7 +157,7 @@ class ClusterWorkers:
         for machine, version in found.items():
             if isinstance(version, ImportError):
                 raise self._lacks_package(version)
-            if isinstance(version, str) and version != __version__:  # else it died just now
+            if isinstance(version, str) and version != __version__:  # else the worker has died
                 raise WorkersError(_mismatch(machine, version, __version__))
 
     def _lacks_package(self, error: ImportError) -> WorkersError:
@@ -166,8 +166,8 @@ class ClusterWorkers:
         )
 
 
-def _knock(address: str) -> None:
-    """See that a scheduler is there: it greets whoever connects; a Dask client would wait for another server without end."""
+def _check_address(address: str) -> None:
+    """Check that a scheduler answers: it sends the first byte; a Dask client would wait forever for any other server."""
     try:
         parts = urlsplit(address if "://" in address else f"tcp://{address}")
         host, port = parts.hostname, parts.port or _DEFAULT_PORT
@@ -175,9 +175,9 @@ def _knock(address: str) -> None:
         host = None
     if not host or parts.scheme not in _SCHEMES:
         raise ConfigError(f"scheduler is {address!r}; it must be an address as tcp://host:{_DEFAULT_PORT}.")
-    with socket.create_connection((host, port), _ANSWER_S) as door:
-        if parts.scheme == "tcp" and not door.recv(1):
-            raise ConnectionError("no greeting")
+    with socket.create_connection((host, port), _ANSWER_S) as connection:
+        if parts.scheme == "tcp" and not connection.recv(1):
+            raise ConnectionError("the server sent nothing")
 
 
 def _import_dask() -> Any:

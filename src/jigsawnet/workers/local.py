@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.stopping import Stop
-from jigsawnet.workers.protocol import Block, Data, Result, Shared, Told, tell_nobody
+from jigsawnet.workers.protocol import Block, Data, OnBlock, Result, Shared, ignore_progress
 
 
 class LocalWorkers:
@@ -31,7 +31,7 @@ class LocalWorkers:
         work: Callable[[Data, Block], Result],
         shared: Shared[Data],
         blocks: Sequence[Block],
-        told: Told = tell_nobody,
+        on_block: OnBlock = ignore_progress,
         stop: Stop | None = None,
     ) -> list[Result]:
         """As `Workers.run`."""
@@ -43,7 +43,7 @@ class LocalWorkers:
                     if stop and stop.is_over():
                         break
                     done.append(future.result())
-                    told(len(done), len(blocks))
+                    on_block(len(done), len(blocks))
             finally:
                 for future in futures:
                     future.cancel()

@@ -12,12 +12,12 @@ Data = TypeVar("Data")
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
-Told = Callable[[int, int], None]
-"""Called as ``told(done, total)`` whenever another block is done."""
+OnBlock = Callable[[int, int], None]
+"""Called as ``on_block(done, total)`` whenever another block is done."""
 
 
-def tell_nobody(done: int, total: int) -> None:
-    """A `Told` that says nothing."""
+def ignore_progress(done: int, total: int) -> None:
+    """An `OnBlock` that does nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -28,7 +28,7 @@ class Shared(Generic[Data]):
 
 
 class Workers(Protocol):
-    """Somebody who does blocks of work side by side."""
+    """Do blocks of work side by side, here or elsewhere."""
 
     @property
     def slots(self) -> int:
@@ -43,7 +43,7 @@ class Workers(Protocol):
         work: Callable[[Data, Block], Result],
         shared: Shared[Data],
         blocks: Sequence[Block],
-        told: Told = tell_nobody,
+        on_block: OnBlock = ignore_progress,
         stop: Stop | None = None,
     ) -> list[Result]:
         """Do ``work(shared.data, block)`` for all blocks: results in order; if it ends early, those of the first blocks."""

@@ -1,4 +1,4 @@
-"""Groups of pieces that have been joined, each in a frame of its own."""
+"""Components of pieces that have been joined, each in a frame of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.geometry import SE2, wrap_angle
-from jigsawnet.types import Alignment, FloatArray
+from jigsawnet.types import FloatArray
 
 
 def pose_rows(poses: Iterable[tuple[int, SE2]]) -> FloatArray:
@@ -32,18 +32,18 @@ def row_pose(row: FloatArray) -> SE2:
     return SE2(wrap_angle(float(row[1])), float(row[2]), float(row[3]))
 
 
-class Groups:
-    """Disjoint groups; a merge carries the smaller group into the larger one's frame."""
+class Components:
+    """Disjoint components; a merge carries the smaller component into the larger one's frame."""
 
-    def __init__(self, n_fragments: int) -> None:
-        self._members: dict[int, NDArray[np.intp]] = {idx: np.array([idx]) for idx in range(n_fragments)}
-        self._root = np.arange(n_fragments)
-        self._rows = np.zeros((n_fragments, 4))
-        self._rows[:, 0] = np.arange(n_fragments)
+    def __init__(self, n_pieces: int) -> None:
+        self._members: dict[int, NDArray[np.intp]] = {idx: np.array([idx]) for idx in range(n_pieces)}
+        self._root = np.arange(n_pieces)
+        self._rows = np.zeros((n_pieces, 4))
+        self._rows[:, 0] = np.arange(n_pieces)
 
-    def copy(self) -> Groups:
-        """The same groups, to be changed apart from these."""
-        other = Groups(0)
+    def copy(self) -> Components:
+        """The same components, to be changed apart from these."""
+        other = Components(0)
         other._members, other._root, other._rows = dict(self._members), self._root.copy(), self._rows.copy()
         return other
 
@@ -52,42 +52,42 @@ class Groups:
 
     @property
     def roots(self) -> NDArray[np.intp]:
-        """``(n,)``: a number that the pieces of a group have in common."""
+        """``(n,)``: a number that the pieces of a component have in common."""
         return self._root
 
     @property
     def rows(self) -> FloatArray:
-        """``(n, 4)`` rows ``(piece, theta, x, y)`` in the frame of each piece's group."""
+        """``(n, 4)`` rows ``(piece, theta, x, y)`` in the frame of each piece's component."""
         return self._rows
 
     def same(self, i: int, j: int) -> bool:
-        """True when both pieces are in one group."""
+        """True when both pieces are in one component."""
         return bool(self._root[i] == self._root[j])
 
     def members(self, idx: int) -> list[int]:
-        """All pieces in the group of a piece."""
+        """All pieces in the component of a piece."""
         return [int(member) for member in self._members[int(self._root[idx])]]
 
     def size(self, idx: int) -> int:
-        """How many pieces the group of a piece has."""
+        """How many pieces the component of a piece has."""
         return len(self._members[int(self._root[idx])])
 
     def pose(self, idx: int) -> SE2:
-        """group_from_fragment."""
+        """component_from_piece."""
         return row_pose(self._rows[idx])
 
     def placed(self, idx: int, move: SE2 | None = None) -> FloatArray:
-        """Rows ``(piece, theta, x, y)`` of the group of a piece, moved by ``move``: what `groups_intersect` takes."""
+        """Rows ``(piece, theta, x, y)`` of the component of a piece, moved by ``move``: what `placements_intersect` takes."""
         rows = self._rows[self._members[int(self._root[idx])]]
         return rows if move is None else move_rows(move, rows)
 
-    def move_between(self, alignment: Alignment) -> SE2:
-        """The motion that carries j's group into i's frame so that the alignment holds."""
-        return self.pose(alignment.i) @ alignment.i_from_j @ self.pose(alignment.j).inverse()
+    def move_between(self, i: int, j: int, i_from_j: SE2) -> SE2:
+        """The motion that carries j's component into i's frame so that the join holds."""
+        return self.pose(i) @ i_from_j @ self.pose(j).inverse()
 
-    def merge(self, alignment: Alignment) -> None:
-        """Join the groups of i and j."""
-        i, j, move = alignment.i, alignment.j, self.move_between(alignment)
+    def merge(self, i: int, j: int, i_from_j: SE2) -> None:
+        """Join the components of i and j."""
+        move = self.move_between(i, j, i_from_j)
         if self.size(i) < self.size(j):
             i, j, move = j, i, move.inverse()
         root, gone = int(self._root[i]), int(self._root[j])
@@ -97,11 +97,11 @@ class Groups:
         self._members[root] = np.concatenate([self._members[root], moving])
 
     def adopt(self, rows: FloatArray) -> None:
-        """Make one group of the pieces of ``rows (K, 4)``, placed as they say; they must be whole groups."""
+        """Make one component of the pieces of ``rows (K, 4)``, placed as they say; they must be whole components."""
         pieces = rows[:, 0].astype(np.intp)
         for root in np.unique(self._root[pieces]):
             if not np.isin(self._members[int(root)], pieces).all():
-                raise ValueError("only whole groups can be put together")
+                raise ValueError("only whole components can be put together")
             del self._members[int(root)]
         root = int(pieces.min())
         self._rows[pieces] = rows
@@ -109,9 +109,9 @@ class Groups:
         self._members[root] = pieces
 
     def all_placed(self) -> list[FloatArray]:
-        """Rows ``(piece, theta, x, y)`` of every group, pieces alone included."""
-        return [self._rows[group] for group in self._members.values()]
+        """Rows ``(piece, theta, x, y)`` of every component, pieces alone included."""
+        return [self._rows[component] for component in self._members.values()]
 
     def all(self) -> list[list[int]]:
-        """Every group, pieces alone included."""
-        return [group.tolist() for group in self._members.values()]
+        """Every component, pieces alone included."""
+        return [component.tolist() for component in self._members.values()]

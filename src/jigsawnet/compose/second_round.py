@@ -1,0 +1,207 @@
+"""A second look, once most of the picture lies: what single joins could not decide, whole components can.
+
+Components are placed against each other and against left-over pieces by every candidate there is, however weak, and by new
+ones found along the joint border of a component. A placement is judged by all borders that meet in it at once. Then every
+pair of neighbours that the poses imply, but no join names, is measured and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose.components import Components
+from jigsawnet.compose.config import SecondRoundConfig
+from jigsawnet.compose.constraints import is_near, prepare_problem
+from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.problem import finish_assembly
+from jigsawnet.geometry import SE2, pose_row
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Join, chance_of_any
+
+_AGREEING = 0.3
+"""Mean score along the border where components meet, below which a placement is refused."""
+_IMPLIED_SHARE = 0.02
+"""Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
+
+Relation = tuple[int, int, SE2]
+"""Pieces ``i < j`` and i_from_j as they lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the second look asks of other stages, handed in by the pipeline."""
+
+    measure: Callable[[Candidates], Candidates]
+    """Measure seams as the pieces lie, and rate them: fills in ``features`` and ``fit``."""
+    score: Callable[[Candidates], FloatArray]
+    """The scorer's probability ``(C,)`` of measured candidates."""
+    match_components: Callable[[Sequence[Mapping[int, SE2]]], Candidates]
+    """Candidates between components, each taken as one piece; ``i`` and ``j`` are numbers of components, ``pose`` is i_from_j
+    between their frames."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondRoundStats:
+    """What the second look found."""
+
+    components_merged: int
+    joins_added: int
+
+
+def second_round(
+    rows: Candidates,
+    borders: Borders,
+    assembly: Assembly,
+    evidence: Evidence,
+    min_score: float,
+    config: SecondRoundConfig,
+    constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
+    stop: Stop | None = None,
+) -> tuple[Assembly, SecondRoundStats]:
+    """Merge components whose joint evidence reaches ``min_score``, then name all joins that the poses imply.
+
+    ``rows`` are scored, best first. Stopped early, no more components are merged.
+    """
+    problem = prepare_problem(rows, borders, constraints)
+    components = _components_of(assembly)
+    before = len(components)
+    gap_px = rows.common_gap_px
+    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, stop or Stop())
+    usable = problem.rows.take(problem.rows.score >= config.min_candidate)
+    usable = usable.take(components.roots[usable.i] != components.roots[usable.j])
+    merging.merge(_relations(usable.take(slice(config.most_candidates))))
+    left_over = len(components) - len(constraints.aside) > 1 and any(len(component) > 1 for component in components.all())
+    if left_over and not merging.stop.is_over():
+        merging.merge(_joint_relations(components, constraints.aside, evidence))
+    result = finish_assembly(problem, components)
+    named = {(e.alignment.i, e.alignment.j) for e in result.joins}
+    added = tuple(
+        e
+        for e in implied_joins(borders, result, evidence, gap_px)
+        if (e.alignment.i, e.alignment.j) not in named
+        and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
+    )
+    return replace(result, joins=result.joins + added), SecondRoundStats(before - len(components), len(added))
+
+
+@dataclass(frozen=True, slots=True)
+class _Merging:
+    """Components that grow by placements which all borders that meet agree on."""
+
+    borders: Borders
+    components: Components
+    evidence: Evidence
+    gap_px: float
+    min_score: float
+    constraints: Constraints
+    stop: Stop
+
+    def merge(self, relations: Iterable[Relation]) -> None:
+        """Try relations in their order."""
+        components = self.components
+        for i, j, i_from_j in relations:
+            if components.same(i, j):
+                continue
+            if self.stop.is_over():
+                return
+            move = components.move_between(i, j, i_from_j)
+            if self._joint_score(i, j, move) < self.min_score or self._is_forbidden(i, j, move):
+                continue
+            if not placements_intersect(self.borders, components.placed(i), components.placed(j, move)):
+                components.merge(i, j, i_from_j)
+
+    def _joint_score(self, i: int, j: int, move: SE2) -> float:
+        """What all borders that meet when j's component is moved to i's say together; scored only if their fits suffice."""
+        components, borders = self.components, self.borders
+        fixed = {idx: components.pose(idx) for idx in components.members(i)}
+        moving = {idx: move @ components.pose(idx) for idx in components.members(j)}
+        middle = {idx: pose @ borders.center[idx].astype(np.float64) for idx, pose in (fixed | moving).items()}
+        poses, meeting = fixed | moving, []
+        for a in fixed:
+            for b in moving:
+                if np.linalg.norm(middle[a] - middle[b]) < borders.radius[a] + borders.radius[b] + self.gap_px:
+                    meeting.append((min(a, b), max(a, b)))
+        if not meeting:
+            return 0.0
+        seams = self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
+        length = seams.feature("length").astype(np.float64) + 1e-9
+        joint = _joint(seams.fit, length)
+        return joint if joint < self.min_score else _joint(self.evidence.score(seams), length)
+
+    def _is_forbidden(self, i: int, j: int, move: SE2) -> bool:
+        """True when the placement would bring about a join that a person has forbidden."""
+        components = self.components
+        fixed, moving = set(components.members(i)), set(components.members(j))
+        for join in self.constraints.forbidden:
+            if (join.i in fixed and join.j in moving) or (join.j in fixed and join.i in moving):
+                a, b = (components.pose(k) if k in fixed else move @ components.pose(k) for k in (join.i, join.j))
+                if is_near(Alignment(join.i, join.j, a.inverse() @ b, 0.0), join, self.borders):
+                    return True
+        return False
+
+
+def _joint(score: FloatArray, length: FloatArray) -> float:
+    """Seams that support a placement add up as independent witnesses, but only if they do so along most of their length.
+
+    ``1 - prod(1 - score)`` where the mean score by length is at least `_AGREEING`, else that mean.
+    """
+    agreeing = float(score @ length / length.sum())
+    return chance_of_any(score.tolist()) if agreeing >= _AGREEING else agreeing
+
+
+def implied_joins(borders: Borders, assembly: Assembly, evidence: Evidence, gap_px: float) -> list[Join]:
+    """A join for every two pieces of a component whose borders run together as they lie; its score is that of the seam."""
+    pairs = [pair for component in assembly.components for pair in _near_pairs(borders, component, assembly.poses)]
+    if not pairs:
+        return []
+    seams = evidence.measure(_as_they_lie(pairs, assembly.poses, gap_px))
+    seams = seams.take(seams.feature("share") >= _IMPLIED_SHARE)
+    seams = replace(seams, score=evidence.score(seams))
+    return [seams.join_at(row) for row in range(len(seams))]
+
+
+def _as_they_lie(pairs: Sequence[tuple[int, int]], poses: Mapping[int, SE2], gap_px: float) -> Candidates:
+    """Candidates that leave pieces where they are."""
+    relative = np.array([pose_row(poses[i].inverse() @ poses[j]) for i, j in pairs], np.float32)
+    return Candidates.make(
+        [i for i, _ in pairs], [j for _, j in pairs], relative.astype(np.float64), gap_px=np.full(len(pairs), gap_px)
+    )
+
+
+def _near_pairs(borders: Borders, component: Sequence[int], poses: Mapping[int, SE2]) -> list[tuple[int, int]]:
+    middles = np.array([poses[idx] @ borders.center[idx].astype(np.float64) for idx in component])
+    radii = borders.radius[list(component)]
+    distance = np.linalg.norm(middles[:, None] - middles[None], axis=2)
+    a, b = np.nonzero(np.triu(distance < radii[:, None] + radii[None], 1))
+    order = np.asarray(component)
+    return [(int(min(pair)), int(max(pair))) for pair in zip(order[a], order[b], strict=True)]
+
+
+def _relations(rows: Candidates) -> Iterable[Relation]:
+    return ((int(rows.i[k]), int(rows.j[k]), rows.i_from_j(k)) for k in range(len(rows)))
+
+
+def _joint_relations(components: Components, aside: frozenset[int], evidence: Evidence) -> list[Relation]:
+    """New candidates along the joint borders of components and left-over pieces, as relations of their first pieces."""
+    members = [component for component in components.all() if component[0] not in aside]
+    found = evidence.match_components([{idx: components.pose(idx) for idx in component} for component in members])
+    relations = []
+    for i, j, frame_from_frame in _relations(found):
+        a, b = members[i][0], members[j][0]
+        a_from_b = components.pose(a).inverse() @ frame_from_frame @ components.pose(b)
+        relations.append((a, b, a_from_b) if a < b else (b, a, a_from_b.inverse()))
+    return relations
+
+
+def _components_of(assembly: Assembly) -> Components:
+    components = Components(assembly.n_pieces)
+    for component in assembly.components:
+        first = component[0]
+        for idx in component[1:]:
+            components.merge(first, idx, assembly.poses[first].inverse() @ assembly.poses[idx])
+    return components

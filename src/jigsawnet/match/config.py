@@ -1,0 +1,116 @@
+"""What can be set about matching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jigsawnet.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyConfig:
+    """How seeds are refined and seams are measured."""
+
+    radii_px: tuple[float, ...] = (8.0, 6.0, 4.0, 3.0, 2.5, 2.5)
+    """Reach of the nearest-border search in each ICP step."""
+    tight_px: float = 1.0
+    """Borders this close run together tightly."""
+    loose_px: float = 2.5
+    """Borders this close still belong to the seam."""
+    free_overlap_px: float = 2.5
+    """Penetration up to this depth is normal along a seam."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenseConfig:
+    """How the dense matcher looks at borders."""
+
+    windows: tuple[float, ...] = (0.22, 0.14, 0.08)
+    """Window lengths, as parts of the median perimeter."""
+    color_lab: tuple[float, ...] = (0.0, 8.0)
+    """Lab distance that counts as much as a pixel; one pass for each, 0 is a pass without colour."""
+    seeds_per_pair: int = 6
+    """Rough poses verified for a pair of pieces, in each pass."""
+    per_pair: int = 4
+    """Candidates kept for a pair of pieces."""
+    verify: VerifyConfig = field(default_factory=VerifyConfig)
+
+    def __post_init__(self) -> None:
+        if not self.windows or min(self.windows) <= 0 or max(self.windows) >= 1:
+            raise ConfigError("match.dense.windows must lie between 0 and 1")
+        if not self.color_lab or min(self.color_lab) < 0 or self.seeds_per_pair < 1 or self.per_pair < 1:
+            raise ConfigError("match.dense options must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class ZhangConfig:
+    """How the polygon matcher works; pixel lengths grow with the contour step when that is above 3 px."""
+
+    tolerance_px: float = 2.0
+    """Step 1: a border is split where it leaves its polygon by more than this."""
+    split_lab: float = 20.0
+    """Step 1: a segment is split where the mean Lab colours before and after differ by more than this."""
+    shortest_px: float = 12.0
+    """Step 1: a colour split leaves at least this much border on each side. Step 2: shorter segments are not matched."""
+    length_ratio: float = 0.5
+    """Step 2: segments are matched only when the shorter has at least this part of the longer one's length."""
+    segment_lab: float = 25.0
+    """Step 2: segments are matched only when their mean Lab colours differ by less than this."""
+    matches_per_pair: int = 12
+    """Step 2: good segment matches of a pair of pieces that are refined."""
+    rough_px: float = 6.0
+    """Step 2: borders this close count as aligned before the refinement."""
+    aligned_px: float = 1.5
+    """Step 4: borders this close are well aligned."""
+    aligned_lab: float = 8.0
+    """Steps 2 and 4: Lab distance up to which pixels across the seam have similar colour."""
+    max_overlap: float = 0.03
+    """A candidate is dropped when more than this part of the smaller piece lies inside the other."""
+    verify: VerifyConfig = field(default_factory=VerifyConfig)
+
+    def __post_init__(self) -> None:
+        positive = (self.tolerance_px, self.split_lab, self.shortest_px, self.segment_lab, self.rough_px, self.aligned_px)
+        if min(positive) <= 0 or self.aligned_lab <= 0 or self.matches_per_pair < 1:
+            raise ConfigError("match.zhang options must be positive")
+        if not 0 < self.length_ratio <= 1 or not 0 <= self.max_overlap <= 1:
+            raise ConfigError("match.zhang.length-ratio and match.zhang.max-overlap must lie between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class TsamouraConfig:
+    """How the colour matcher compares borders."""
+
+    palette: int = 32
+    """Colours that borders are reduced to."""
+    alike_lab: float = 4.0
+    """Lab distance of two palette colours from which on they count against a match."""
+    gap: float = 2.0
+    """Cost of leaving out one border sample; a match of two samples of one colour earns 1 on average."""
+    runs_per_pair: int = 6
+    """Common subsequences kept for a pair of pieces."""
+    min_matches: int = 6
+    """Border samples that a common subsequence must pair."""
+    max_overlap_px: float = 6.0
+    """Deepest penetration of one piece into the other that is still accepted."""
+    verify: VerifyConfig = field(default_factory=VerifyConfig)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.palette <= 256:
+            raise ConfigError("match.tsamoura.palette must lie between 1 and 256")
+        if self.alike_lab <= 0 or self.gap < 0 or self.runs_per_pair < 1 or self.min_matches < 2 or self.max_overlap_px <= 0:
+            raise ConfigError("match.tsamoura options must be positive, and min-matches at least 2")
+
+
+@dataclass(frozen=True, slots=True)
+class MatchConfig:
+    """How candidate joins are found."""
+
+    per_piece: int = 40
+    """Candidates kept per piece."""
+    dense: DenseConfig = field(default_factory=DenseConfig)
+    zhang: ZhangConfig = field(default_factory=ZhangConfig)
+    tsamoura: TsamouraConfig = field(default_factory=TsamouraConfig)
+
+    def __post_init__(self) -> None:
+        if self.per_piece < 1:
+            raise ConfigError("match.per-piece must be at least 1")
