@@ -9,8 +9,9 @@ import pytest
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.images import write_png
+from jigsawnet.learned import load_learned
 from jigsawnet.training import examples as module
-from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples
+from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples, usable_photos
 from jigsawnet.types import UInt8Array
 
 CONFIG = ExamplesConfig(puzzles=3, largest=4, matchers=("dense",), wrong_per_puzzle=6)
@@ -29,7 +30,7 @@ def photos(picture: UInt8Array, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def made(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Examples, Path]:
     """Examples and the folder that keeps them."""
     cache = tmp_path_factory.mktemp("cache")
-    return make_examples(photos, CONFIG, cache), cache
+    return make_examples(usable_photos(photos)[0], CONFIG, load_learned(), cache), cache
 
 
 def test_every_column_has_a_row_per_candidate(made: tuple[Examples, Path]) -> None:
@@ -62,17 +63,20 @@ def test_what_is_kept_is_used_again_and_a_broken_part_is_made_anew(
     parts = sorted(cache.glob("*/puzzle_*.npz"))
     parts[1].write_bytes(parts[1].read_bytes()[:1000])
     made_again = []
-    monkeypatch.setattr(
-        module, "_make_part", lambda job, config, make=module._make_part: made_again.append(job) or make(job, config)
-    )
-    again = make_examples(photos, CONFIG, cache)
+    monkeypatch.setattr(module, "_make_part", lambda *job, make=module._make_part: made_again.append(job) or make(*job))
+    again = make_examples(usable_photos(photos)[0], CONFIG, load_learned(), cache)
     assert len(made_again) == 1
     assert again.digest() == examples.digest()
 
 
 def test_more_puzzles_add_to_the_same_folder(made: tuple[Examples, Path], photos: Path) -> None:
     examples, cache = made
-    fewer = make_examples(photos, ExamplesConfig(puzzles=2, largest=4, matchers=("dense",), wrong_per_puzzle=6), cache)
+    fewer = make_examples(
+        usable_photos(photos)[0],
+        ExamplesConfig(puzzles=2, largest=4, matchers=("dense",), wrong_per_puzzle=6),
+        load_learned(),
+        cache,
+    )
     assert len(list(cache.iterdir())) == 1
     assert len(fewer) < len(examples)
     assert (fewer.bands == examples.bands[: len(fewer)]).all()
@@ -82,14 +86,17 @@ def test_a_folder_with_one_good_picture_is_refused(picture: UInt8Array, tmp_path
     write_png(tmp_path / "good.png", picture)
     (tmp_path / "broken.jpg").write_bytes(b"no picture")
     with pytest.raises(InputError, match="1 usable picture and 1 broken"):
-        make_examples(tmp_path, CONFIG, tmp_path / "cache")
+        usable_photos(tmp_path)
 
 
 def test_a_broken_picture_among_good_ones_is_passed_over(photos: Path, picture: UInt8Array, tmp_path: Path) -> None:
     for name in ("a.png", "c.png"):
         write_png(tmp_path / name, picture)
     (tmp_path / "b.png").write_bytes(b"\x89PNG but no more")
-    made = make_examples(tmp_path, ExamplesConfig(puzzles=2, largest=4, matchers=("dense",)), tmp_path / "cache")
+    usable, notes = usable_photos(tmp_path)
+    assert [path.name for path in usable] == ["a.png", "c.png"]
+    assert notes == ["b.png cannot be read as a picture and was left out."]
+    made = make_examples(usable, ExamplesConfig(puzzles=2, largest=4, matchers=("dense",)), load_learned(), tmp_path / "cache")
     assert made.photos == ("a.png", "c.png")
 
 

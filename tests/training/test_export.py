@@ -10,13 +10,13 @@ torch = pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-from jigsawnet.score.weights import load_weights  # noqa: E402
-from jigsawnet.training.config import NetworkName, TrainConfig  # noqa: E402
+from jigsawnet.learned import NetworkName, read_network  # noqa: E402
+from jigsawnet.training.config import TrainConfig  # noqa: E402
 from jigsawnet.training.examples import Examples  # noqa: E402
 from jigsawnet.training.export import network_to_onnx, write_weights  # noqa: E402
 from jigsawnet.training.inputs import load_inputs  # noqa: E402
 from jigsawnet.training.loop import predict  # noqa: E402
-from jigsawnet.training.networks import build_network  # noqa: E402
+from jigsawnet.training.network import build_network  # noqa: E402
 
 CASES: list[tuple[NetworkName, bool]] = [("jigsawnet", True), ("jigsawnet", False), ("seam", True)]
 
@@ -77,7 +77,7 @@ def test_the_manifest_is_one_that_the_detectors_load(examples: Examples, tmp_pat
     manifest = json.loads(path.read_text())
     assert manifest["network"] == "seam"
     assert manifest["image"] == [32, 128, 5]
-    weights = load_weights("seam", tmp_path)
+    weights = read_network(tmp_path / "seam.json").load()
     assert len(weights.sessions) == 2
     assert weights.alphas == (1.0, 1.0)  # none had a say, so all have the same
 

@@ -11,51 +11,56 @@ import tyro
 
 from jigsawnet.cli.console import Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
-from jigsawnet.io.images import silent_decoders
-from jigsawnet.io.pieces import list_pictures
+from jigsawnet.learned import CARD, MANIFEST, load_learned
 from jigsawnet.training.config import TrainConfig
-from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples
+from jigsawnet.training.examples import ExamplesConfig, usable_photos
+from jigsawnet.training.fits import FitsConfig
+from jigsawnet.training.run import STEPS, Plan, StepName, learn
 
 _NEEDED = {"torch": "PyTorch", "onnx": "onnx", "matplotlib": "matplotlib"}
 
 
 @dataclass(frozen=True, slots=True)
 class Train:
-    """Train the detector that tells right joins from wrong ones, on puzzles cut from a folder of photographs.
+    """Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.
 
-    Started again with the same options after an interruption, it goes on from its last checkpoint, to the same result.
+    Writes a folder of weights that solve can use: a network that is trained, the coefficients that are fitted with it, and all
+    else from the base. Started again with the same options after an interruption, it goes on, to the same result.
     """
 
     photos: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PHOTOS")]
     """Folder of photographs to cut; two at least, better forty."""
     out: Out
-    """Folder for the run: the weights (*.onnx and their *.json), curves.png, history.csv, model-card.md, and checkpoints."""
+    """Folder for everything learned: bundle.json, the networks (*.onnx) and coefficients (*.json) that it lists, model-card.md;
+    beside them curves.png, history.csv, and what an interrupted run needs to go on."""
+    parts: tuple[StepName, ...] = STEPS
+    """What is learned anew, each with what the earlier ones gave; the rest is taken from the base."""
+    base: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Folder written by an earlier training, to take the rest from; by default what comes with jigsawnet."""
     config: Annotated[TrainConfig, tyro.conf.arg(name="")] = field(default_factory=TrainConfig)
     examples: ExamplesConfig = field(default_factory=ExamplesConfig)
+    fits: FitsConfig = field(default_factory=FitsConfig)
 
     def run(self) -> int:
-        """Train and write."""
-        for module, name in _NEEDED.items():
+        """Learn and write."""
+        for module, name in _NEEDED.items() if "network" in self.parts else ():
             if find_spec(module) is None:
                 raise InputError(f"Training needs {name}: pip install 'jigsawnet[train]'.")
-        from jigsawnet.training.run import CARD_FILE, train_and_write  # noqa: PLC0415 - loads PyTorch
-
+        base = load_learned(self.base)
+        plan = Plan(self.parts, self.config, self.examples, self.fits)
+        photos, broken = usable_photos(self.photos)
+        say_notes(broken)
         with progress_bars() as progress:
-            with silent_decoders():
-                examples = make_examples(self.photos, self.examples, self.out / "examples", progress)
-            say_notes(self._broken(examples))
-            trained = train_and_write(examples, self.examples, self.config, self.out, progress)
-        scores, hours = trained.ensemble, trained.seconds / 3600
-        say(f"{self.config.learners} x {self.config.network} trained in {hours:.2f} h")
-        say(
-            f"held-out puzzles: average precision {scores.average_precision:.4f}, "
-            f"precision {scores.precision:.1%}, recall {scores.recall:.1%}"
-        )
-        for name in (f"{self.config.network}.json", "curves.png", CARD_FILE):
+            outcome = learn(photos, plan, base, self.out, progress)
+        say_notes(outcome.notes)
+        if outcome.trained is not None:
+            scores, hours = outcome.trained.ensemble, outcome.trained.seconds / 3600
+            say(f"{self.config.learners} x {self.config.network} trained in {hours:.2f} h")
+            say(
+                f"held-out puzzles: average precision {scores.average_precision:.4f}, "
+                f"precision {scores.precision:.1%}, recall {scores.recall:.1%}"
+            )
+            say(f"  {self.out / 'curves.png'}")
+        for name in (MANIFEST, CARD):
             say(f"  {self.out / name}")
         return 0
-
-    def _broken(self, examples: Examples) -> list[str]:
-        """A sentence for each picture in the folder that was passed over."""
-        names = [path.name for path in list_pictures(self.photos)]
-        return [f"{name} cannot be read as a picture and was left out." for name in names if name not in examples.photos]

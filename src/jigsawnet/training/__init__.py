@@ -1,4 +1,4 @@
-"""Training room: photographs → examples → boosted networks → weights in a file. The only room that imports PyTorch."""
+"""Training: photographs → examples → boosted networks → weights in a file. The only package that imports PyTorch."""
 
 import os
 

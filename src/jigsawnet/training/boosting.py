@@ -1,22 +1,65 @@
-"""Within-class imbalance: AdaBoost over networks, after the equations and Algorithm 1 of the paper's Section IV.
+"""Imbalance of the data, after the paper's Section IV: sampling between classes, AdaBoost within them; and how good it is.
 
-The weights are a distribution over distinct examples. An example that sampling repeats starts with as many shares as it was
-drawn, which is the same as giving each repetition its own weight.
+The boosting weights are a distribution over distinct examples. An example that sampling repeats starts with as many shares as
+it was drawn, which is the same as giving each repetition its own weight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jigsawnet.training.sampling import IntArray
+from jigsawnet.errors import InputError
+from jigsawnet.evaluation.detect_metrics import average_precision, count_decisions
+from jigsawnet.training.config import SamplingConfig
 from jigsawnet.types import BoolArray, FloatArray
+
+IntArray = NDArray[np.int64]
 
 THRESHOLD = 0.5
 _SMALLEST_ERROR = 1e-6
 MOST_CHANGED = 1e-3
 """Share of the decisions that the cascade may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Quality on examples held out."""
+
+    loss: float
+    """Mean cross-entropy."""
+    average_precision: float
+    """Area under the curve of precision over recall."""
+    precision: float
+    """Share of right ones among those said to be right."""
+    recall: float
+    """Share of the right ones that were said to be right."""
+
+
+def sample_rows(right: BoolArray, config: SamplingConfig, rng: np.random.Generator) -> IntArray:
+    """Rows to train on, sorted, with repetition, from labels ``right (N,)``.
+
+    Right joins are repeated ``oversample`` times and a random share ``keep`` of the result stays. Then wrong joins are thinned
+    out until ``positive_share`` of all rows are right, or, where wrong joins are too few for that, the right ones are.
+
+    Raises:
+        InputError: there are no right or no wrong joins.
+    """
+    good, bad = np.flatnonzero(right), np.flatnonzero(~right)
+    if not len(good) or not len(bad):
+        raise InputError(f"The examples hold no {'wrong' if len(good) else 'right'} joins; give more photos or more puzzles.")
+    repeated = np.repeat(good, config.oversample)
+    n_good = max(1, round(len(repeated) * config.keep))
+    odds = config.positive_share / (1 - config.positive_share)
+    n_bad = max(1, round(n_good / odds))
+    if n_bad > len(bad):
+        n_bad = len(bad)
+        n_good = max(1, min(n_good, round(n_bad * odds)))
+    chosen = (rng.choice(repeated, n_good, replace=False), rng.choice(bad, n_bad, replace=False))
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
 
 
 def start_weights(counts: IntArray) -> FloatArray:
@@ -71,6 +114,14 @@ def rejection_threshold(alphas: Sequence[float], probabilities: FloatArray, most
     accepted = np.sort(probabilities[0][ensemble_probability(alphas, probabilities) >= THRESHOLD])
     allowed = int(most_changed * probabilities.shape[1])
     return float(min(THRESHOLD, accepted[allowed])) if allowed < len(accepted) else THRESHOLD
+
+
+def measure(probability: FloatArray, right: BoolArray) -> Scores:
+    """Scores of ``probability (N,)`` against ``right (N,)``; decisions at 0.5; a share of nothing is 0."""
+    sure = np.clip(probability, 1e-7, 1 - 1e-7)
+    loss = float(-np.mean(np.log(np.where(right, sure, 1 - sure))))
+    counts = count_decisions(decide(probability), right)
+    return Scores(loss, average_precision(probability, right), counts.precision, counts.recall)
 
 
 def _shares(alphas: Sequence[float]) -> FloatArray:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.learned import NetworkName
 
-NetworkName = Literal["jigsawnet", "seam"]
 ScheduleName = Literal["constant", "cosine"]
 
 _FREE_TO_CHANGE = ("learners", "checkpoint_every", "threads")

@@ -14,32 +14,31 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError, InputError, JigsawNetError
 from jigsawnet.evaluation.metrics import right_candidates
-from jigsawnet.evaluation.pages import make_page
 from jigsawnet.io.files import make_folder, write_bytes
-from jigsawnet.io.images import read_image
+from jigsawnet.io.images import read_image, silent_decoders
 from jigsawnet.io.pieces import list_pictures
-from jigsawnet.match import MatcherName
-from jigsawnet.match.fit import seam_terms
-from jigsawnet.match.verify import measure_alignments
-from jigsawnet.pipeline import find_candidates
-from jigsawnet.pixels import build_pixels
+from jigsawnet.learned import Learned
 from jigsawnet.score.pair_picture import PictureConfig
-from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
+from jigsawnet.seam_fit import seam_terms
 from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.shred.pages import make_page
+from jigsawnet.training.solving import find
 from jigsawnet.types import BoolArray, Float32Array, Progress, UInt8Array, no_progress
 
 BORDER_PX = 2.5
 HOLD_OUT_EVERY = 8
 """Every so many photographs, one is kept for validation."""
+Columns = dict[str, NDArray[Any]]
+"""What is kept of one puzzle."""
 _COLUMNS = ("pictures", "rois", "bands", "features", "fit", "right")
 
 
@@ -51,7 +50,7 @@ class ExamplesConfig:
     """Puzzles to cut; the photographs take turns."""
     largest: int = 200
     """Most pieces of a puzzle; 9 to 200 are drawn, most often 36."""
-    matchers: tuple[MatcherName, ...] = ("dense", "zhang")
+    matchers: tuple[str, ...] = ("dense", "zhang")
     """Who proposes the candidates. The paper has zhang."""
     wrong_per_puzzle: int = 240
     """Wrong candidates kept of each puzzle and matcher, half of them those with the best fit; 0 keeps all."""
@@ -110,25 +109,23 @@ class _Job:
     held_out: bool
 
 
-def make_examples(photos: Path, config: ExamplesConfig, cache: Path, progress: Progress = no_progress) -> Examples:
-    """Cut puzzles from a folder of photographs, propose candidates, draw and label them; files under ``cache`` are used again.
-
-    Raises:
-        InputError: fewer than two usable photographs.
-    """
-    pictures = _usable(list_pictures(photos), photos)
+def make_examples(
+    pictures: Sequence[Path], config: ExamplesConfig, learned: Learned, cache: Path, progress: Progress = no_progress
+) -> Examples:
+    """Cut puzzles from photographs, propose candidates, draw and label them; files under ``cache`` are used again."""
     jobs = _plan(pictures, config)
     options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
     key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 1}
+    key["fit"] = learned.digest_of("fit")
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     make_folder(folder)
     parts = []
     for done, job in enumerate(jobs):
         path = folder / f"puzzle_{done:04d}.npz"
-        part = _read_part(path)
+        part = read_part(path, _COLUMNS)
         if part is None:
-            part = _make_part(job, config)
-            _write_part(path, part)
+            part = _make_part(job, config, learned)
+            write_part(path, part)
         parts.append(part)
         progress("examples", done + 1, len(jobs))
     counts = [len(part["right"]) for part in parts]
@@ -141,18 +138,24 @@ def make_examples(photos: Path, config: ExamplesConfig, cache: Path, progress: P
     )
 
 
-def _usable(pictures: Sequence[Path], folder: Path) -> list[Path]:
+def usable_photos(folder: Path) -> tuple[list[Path], list[str]]:
+    """The pictures of a folder that can be read, in order, and a sentence for each that cannot.
+
+    Raises:
+        InputError: fewer than two of them.
+    """
     good, broken = [], []
-    for path in pictures:
-        try:
-            read_image(path)
-            good.append(path)
-        except JigsawNetError:
-            broken.append(path.name)
+    with silent_decoders():
+        for path in list_pictures(folder):
+            try:
+                read_image(path)
+                good.append(path)
+            except JigsawNetError:
+                broken.append(f"{path.name} cannot be read as a picture and was left out.")
     if len(good) < 2:
         found = f"{len(good)} usable picture{'s' * (len(good) != 1)}" + (f" and {len(broken)} broken" if broken else "")
         raise InputError(f"The folder {folder} holds {found}; training needs at least two photographs, better forty.")
-    return good
+    return good, broken
 
 
 def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
@@ -188,18 +191,18 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
     return jobs
 
 
-def _make_part(job: _Job, config: ExamplesConfig) -> dict[str, NDArray[np.generic]]:
+def _make_part(job: _Job, config: ExamplesConfig, learned: Learned) -> Columns:
     rng = np.random.default_rng(job.seed)
     picture = make_page(rng) if job.photo is None else read_image(job.photo)[..., :3]
     puzzle, truth = shred_images([picture], job.shred, rng)
-    parts: list[dict[str, NDArray[np.generic]]] = []
+    parts: list[Columns] = []
     for matcher in config.matchers:
-        bank, alignments = find_candidates(puzzle, SolveConfig(matcher=matcher))
-        right = np.array(right_candidates(puzzle, alignments, truth, gap_px=BORDER_PX + 2 * job.shred.erosion_px), dtype=bool)
-        fit = np.array([a.fit for a in alignments], dtype=np.float32)
+        scene, rows = find(puzzle, learned, matcher)
+        right = right_candidates(puzzle, rows, truth, gap_px=BORDER_PX + 2 * job.shred.erosion_px)
+        fit = rows.fit.astype(np.float32)
         kept = _thin(right, fit, config.wrong_per_puzzle, rng)
-        chosen = [alignments[k] for k in kept]
-        views = SeamViews(build_pixels(puzzle, unit_of(bank)), bank, chosen)
+        chosen = rows.take(kept)
+        views = SeamViews(scene.pixels, scene.borders, chosen)
         blocks = [slice(start, start + 64) for start in range(0, len(chosen), 64)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             bands = list(pool.map(views.bands, blocks))
@@ -208,7 +211,7 @@ def _make_part(job: _Job, config: ExamplesConfig) -> dict[str, NDArray[np.generi
             "pictures": np.concatenate([pair[0] for pair in pairs]),
             "rois": np.concatenate([pair[1] for pair in pairs]),
             "bands": np.concatenate(bands),
-            "features": seam_terms(measure_alignments(bank, chosen), bank.step_px).astype(np.float32),
+            "features": seam_terms(chosen.features, scene.borders.step_px).astype(np.float32),
             "fit": fit[kept],
             "right": right[kept],
         })  # fmt: skip
@@ -224,17 +227,19 @@ def _thin(right: BoolArray, fit: Float32Array, wrong: int, rng: np.random.Genera
     return np.sort(np.concatenate([np.flatnonzero(right), others]))
 
 
-def _read_part(path: Path) -> dict[str, NDArray[np.generic]] | None:
+def read_part(path: Path, columns: Sequence[str]) -> Columns | None:
+    """Columns of what `write_part` kept; None when it is not there or not whole."""
     if not path.is_file():
         return None
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as data:
-            return {name: data[name] for name in _COLUMNS}
+            return {name: data[name] for name in columns}
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
 
 
-def _write_part(path: Path, part: dict[str, NDArray[np.generic]]) -> None:
+def write_part(path: Path, part: Columns) -> None:
+    """Keep what was measured on one puzzle."""
     buffer = BytesIO()
     np.savez(buffer, allow_pickle=False, **part)
     write_bytes(path, buffer.getvalue())

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from jigsawnet.io.files import write_bytes
-from jigsawnet.score.weights import FORMAT, VERSION
+from jigsawnet.learned import NETWORK_FORMAT, NETWORK_VERSION
 from jigsawnet.training.network import JigsawNet
 from jigsawnet.version import __version__
 
@@ -130,8 +130,8 @@ def write_weights(
         write_bytes(folder / file, data)
         files.append({"name": file, "sha256": hashlib.sha256(data).hexdigest(), "departure": departure})
     manifest = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": NETWORK_FORMAT,
+        "version": NETWORK_VERSION,
         "jigsawnet": __version__,
         **about,
         "image": list(next(iter(samples.values())).shape[1:]),

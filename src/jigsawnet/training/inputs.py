@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from jigsawnet.learned import NetworkName
 from jigsawnet.score.pair_picture import BACKGROUND
-from jigsawnet.training.config import AugmentConfig, NetworkName
+from jigsawnet.training.boosting import IntArray
+from jigsawnet.training.config import AugmentConfig
 from jigsawnet.training.examples import Examples
-from jigsawnet.training.sampling import IntArray
 from jigsawnet.types import Float32Array, UInt8Array
 
 Inputs = tuple[Tensor, ...]

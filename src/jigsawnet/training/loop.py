@@ -15,12 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from jigsawnet.training.boosting import IntArray, measure
 from jigsawnet.training.checkpoints import Stamp, load_checkpoint, save_checkpoint
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.examples import Examples
 from jigsawnet.training.inputs import Inputs, load_inputs
-from jigsawnet.training.measures import measure
-from jigsawnet.training.sampling import IntArray
 from jigsawnet.types import Float32Array, FloatArray, Progress, no_progress
 
 History = list[dict[str, float]]

@@ -1,7 +1,9 @@
-"""The paper's network: a shallow residual tower over the stitched pair, and a last pooling that looks at the abutting area.
+"""The two networks: the paper's on the picture of the stitched pair, and ours on the straightened band along the seam.
 
-The paper's text names max pooling between the three groups of residual blocks; the pooling after the first convolution block
-is in the code that its authors published, and is kept here.
+The paper's is a shallow residual tower whose last pooling looks at the abutting area. Its text names max pooling between the
+three groups of residual blocks; the pooling after the first convolution block is in the code that its authors published, and is
+kept here. Ours costs a tenth: the band is short across and long along the seam, so pooling halves both until four rows are
+left, a last convolution folds these into one, and the mean and the largest response along the seam decide.
 """
 
 from __future__ import annotations
@@ -11,9 +13,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from jigsawnet.score.seam_band import BAND_CHANNELS
+from jigsawnet.training.config import TrainConfig
+from jigsawnet.training.examples import Examples
+
 GROUPS = ((8, 8, 16, 16, 16, 32), (32, 32, 64), (64, 64, 128))
 """Output depths of the residual blocks; a max pooling stands before each group."""
 FIRST_DEPTH = 8
+SEAM_DEPTHS = (16, 32, 48, 64)
+"""Output depths of the residual blocks of our network; a max pooling stands before each but the first."""
 BINS = 4
 """The abutting area is pooled to this many cells along each side."""
 SAMPLES = 4
@@ -65,6 +73,40 @@ class JigsawNet(nn.Module):
         pooled = roi_align(features, roi) if self.roi else nn.functional.max_pool2d(features, 2)
         logits: Tensor = self.head(torch.flatten(pooled, 1))
         return logits
+
+
+class SeamNet(nn.Module):
+    """Is this join right? Logits ``(B, 2)`` of wrong and right from a band ``(B, 5, 32, 128)`` in [0, 1]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [*convolve(BAND_CHANNELS, SEAM_DEPTHS[0]), nn.ReLU(inplace=True)]
+        depth = SEAM_DEPTHS[0]
+        for depth_out in SEAM_DEPTHS[1:]:
+            layers += [nn.MaxPool2d(2), ResidualBlock(depth, depth_out)]
+            depth = depth_out
+        layers += [
+            nn.Conv2d(depth, 2 * depth, (4, 3), padding=(0, 1), bias=False),
+            nn.BatchNorm2d(2 * depth),
+            nn.ReLU(inplace=True),
+        ]
+        self.tower = nn.Sequential(*layers)
+        self.head = nn.Sequential(nn.Linear(4 * depth, 64), nn.ReLU(inplace=True), nn.Linear(64, 2))
+        initialise(self)
+
+    def forward(self, band: Tensor) -> Tensor:
+        """Logits of wrong and right."""
+        features = self.tower((band - 0.5) * 4.0)
+        logits: Tensor = self.head(torch.cat([features.mean(dim=(2, 3)), features.amax(dim=(2, 3))], dim=1))
+        return logits
+
+
+def build_network(config: TrainConfig, examples: Examples) -> nn.Module:
+    """A new network for the sizes of these examples, with weights from PyTorch's random state."""
+    if config.network == "seam":
+        return SeamNet()
+    _, height, width, _ = examples.pictures.shape
+    return JigsawNet(height, width, config.roi)
 
 
 def roi_align(features: Tensor, roi: Tensor, bins: int = BINS, samples: int = SAMPLES) -> Tensor:

@@ -12,13 +12,12 @@ from torch import nn
 
 from jigsawnet.errors import InputError
 from jigsawnet.training import boosting
+from jigsawnet.training.boosting import IntArray, Scores, measure, sample_rows
 from jigsawnet.training.checkpoints import Stamp, load_state, remove_checkpoints, save_state
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.examples import Examples
 from jigsawnet.training.loop import History, Task, fresh_seed, predict, prepare_torch, train_learner
-from jigsawnet.training.measures import Scores, measure
-from jigsawnet.training.networks import build_network
-from jigsawnet.training.sampling import IntArray, sample_rows
+from jigsawnet.training.network import build_network
 from jigsawnet.types import BoolArray, FloatArray, Progress, no_progress
 
 _SAMPLING, _VALIDATION, _WEIGHING = range(100, 103)

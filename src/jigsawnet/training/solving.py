@@ -1,0 +1,72 @@
+"""What training asks of the corridor: candidates, what the scores look at, placements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose import ComposeConfig
+from jigsawnet.config import SolveConfig
+from jigsawnet.context import Context
+from jigsawnet.learned import Learned
+from jigsawnet.match import MatchConfig, Scales
+from jigsawnet.match.dense import by_pair, measure_row, prepare_material
+from jigsawnet.match.gap import estimate_gap, lay_apart
+from jigsawnet.match.pairs import all_pairs
+from jigsawnet.pipeline import Corridor
+from jigsawnet.score.scene import Scene
+from jigsawnet.score.views import SeamViews
+from jigsawnet.seam_fit import seam_fit, seam_terms
+from jigsawnet.types import Assembly, FloatArray, Puzzle
+from jigsawnet.workers import LocalWorkers, Shared
+
+_LOW_SCORE = 0.02
+"""Joins are made down to this score, so that there are wrong ones to learn from."""
+
+
+def find(puzzle: Puzzle, learned: Learned, matcher: str = "dense") -> tuple[Scene, Candidates]:
+    """What scorers look at in a puzzle, and its candidates."""
+    walk = Corridor(puzzle, SolveConfig(matcher=matcher), learned=learned)
+    return walk.get("scene"), walk.get("candidates").rows
+
+
+def measure_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:
+    """Every pose that the dense matcher verifies, chosen or not, and the step of the borders, in pixels."""
+    borders: Borders = Corridor(puzzle, learned=learned).get("borders")
+    dense, workers = MatchConfig().dense, LocalWorkers()
+    material = prepare_material(borders, dense, Scales.of(borders), learned.fit, workers)
+    rows = by_pair(workers.run(measure_row, Shared(material), all_pairs(len(borders))))
+    fit, pose = seam_fit(rows.features, borders.step_px, learned.fit), rows.pose.astype(np.float32, copy=False)
+    gap_px = estimate_gap(borders, rows.i, rows.j, pose, fit, dense.verify)
+    if gap_px:
+        rows = Candidates.make(rows.i, rows.j, *lay_apart(borders, rows.i, rows.j, pose, dense.verify, gap_px))
+    return rows, borders.step_px
+
+
+def votes(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray, FloatArray]:
+    """Candidates whose borders meet, their ``terms (C, 77)``, and ``votes (C, 2)`` of the seam fit and of our network."""
+    scene, rows = find(puzzle, learned)
+    views = SeamViews(scene.pixels, scene.borders, rows)
+    met = np.flatnonzero(views.met)
+    seen = scene.detector("seam").score(views, met, Context())
+    rows = rows.take(met)
+    return rows, seam_terms(rows.features, scene.borders.step_px), np.column_stack([scene.fit(rows), seen])
+
+
+def placements(
+    puzzle: Puzzle, learned: Learned, simulate: Callable[[Candidates], FloatArray] | None
+) -> list[tuple[Assembly, Candidates]]:
+    """The puzzle placed by simulated scores, if any, and by the default scorer; joins with their scores, not yet judged."""
+    walk = Corridor(puzzle, SolveConfig(compose=ComposeConfig(min_score=_LOW_SCORE)), learned=learned)
+    walks = [walk]
+    if simulate is not None:
+        other = walk.changed()
+        found = walk.get("candidates")
+        other.put("candidates", found, None)
+        other.put("scored", replace(found, rows=found.rows.with_scores(simulate(found.rows))), None)
+        walks.insert(0, other)
+    return [(each.get("placed"), each.get("scored").rows) for each in walks]
