@@ -1,4 +1,4 @@
-"""Scores against the truth: counts, curves, calibration and greedy selection, on examples that can be done by hand."""
+"""Scores against the truth: counts and curves, on examples that can be done by hand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from jigsawnet.evaluation.detect_metrics import (
     Confusion,
     average_precision,
     count_decisions,
-    precision_at_recall,
     precision_recall,
-    reliability,
-    take_until_connected,
 )
 from jigsawnet.types import BoolArray, FloatArray
 
@@ -41,8 +38,6 @@ def test_a_share_of_nothing_is_zero() -> None:
     nothing = count_decisions(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
     assert (nothing.precision, nothing.recall) == (0.0, 0.0)
     assert average_precision(np.zeros(0), np.zeros(0, dtype=bool)) == 0.0
-    assert precision_at_recall(SCORE, np.zeros(5, dtype=bool), 0.5) == 0.0
-    assert reliability(np.zeros(0), np.zeros(0, dtype=bool)).error == 0.0
 
 
 def test_the_curve_has_a_point_for_every_threshold() -> None:
@@ -58,12 +53,6 @@ def test_candidates_with_equal_scores_pass_together() -> None:
     assert recall.tolist() == [0.5, 1.0]
 
 
-def test_precision_at_a_recall_is_the_best_among_the_thresholds_that_reach_it() -> None:
-    assert precision_at_recall(SCORE, RIGHT, 1 / 3) == 1.0
-    assert precision_at_recall(SCORE, RIGHT, 0.5) == 0.75
-    assert precision_at_recall(SCORE, RIGHT, 1.0) == 0.75
-
-
 @given(scored())
 @settings(deadline=None, max_examples=60)
 def test_the_curve_agrees_with_counting_at_each_threshold(case: tuple[FloatArray, BoolArray]) -> None:
@@ -73,39 +62,3 @@ def test_the_curve_agrees_with_counting_at_each_threshold(case: tuple[FloatArray
     assert precision.tolist() == pytest.approx([counts.precision for counts in expected])
     assert recall.tolist() == pytest.approx([counts.recall for counts in expected])
     assert average_precision(score, right) <= 1.0 + 1e-12
-
-
-@given(scored())
-@settings(deadline=None, max_examples=60)
-def test_bins_hold_all_candidates_and_their_scores(case: tuple[FloatArray, BoolArray]) -> None:
-    score, right = case
-    found = reliability(score, right)
-    assert found.count.sum() == len(score)
-    assert found.mean_score @ found.count == pytest.approx(score.sum())
-    assert found.share_right @ found.count == pytest.approx(right.sum())
-    assert 0 <= found.error <= 1
-
-
-def test_scores_that_hold_as_often_as_they_say_have_no_calibration_error() -> None:
-    score = np.repeat([0.25, 0.75], 4)
-    right = np.array([True, False, False, False, True, True, True, False])
-    assert reliability(score, right).error == 0.0
-    assert reliability(score, ~right).error == pytest.approx(0.5)
-
-
-def test_the_highest_score_has_a_bin() -> None:
-    found = reliability(np.array([1.0, 0.95]), np.array([True, True]))
-    assert found.count.tolist() == [2]
-
-
-def test_candidates_are_taken_until_the_last_piece_is_connected() -> None:
-    joins = np.array([(2, 3), (0, 1), (0, 1), (1, 2), (0, 3)])
-    score = np.array([0.2, 0.9, 0.8, 0.7, 0.1])
-    assert take_until_connected(4, joins, score).tolist() == [1, 2, 3, 0], "the second join of 0 and 1 is not skipped"
-    assert take_until_connected(4, joins, np.array([0.9, 0.9, 0.1, 0.9, 0.2])).tolist() == [0, 1, 3], "ties by order"
-
-
-def test_all_candidates_are_taken_when_they_do_not_connect_all_pieces() -> None:
-    joins, score = np.array([(0, 1), (0, 1)]), np.array([0.4, 0.6])
-    assert take_until_connected(3, joins, score).tolist() == [1, 0]
-    assert take_until_connected(3, np.zeros((0, 2), dtype=np.int64), np.zeros(0)).tolist() == []

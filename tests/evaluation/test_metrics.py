@@ -17,8 +17,8 @@ import pytest
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import write_assembly
-from jigsawnet.io.authors import read_alignments, read_edges, read_ground_truth, read_poses, write_ground_truth
-from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle, sort_components
+from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
+from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, sort_components
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 SCORER = SHARED / "tools" / "score.py"
@@ -29,24 +29,24 @@ needs_example = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the authors' e
 
 def grid_puzzle(side: int, cell: int, rng: np.random.Generator) -> tuple[Puzzle, Assembly]:
     """A random picture cut into ``side x side`` cells, each turned by any angle."""
-    fragments, poses = [], {}
+    pieces, poses = [], {}
     size = math.ceil(cell * 1.5)
     for idx in range(side * side):
         row, col = divmod(idx, side)
         turn = SE2(rng.uniform(-math.pi, math.pi), 0.0, 0.0)
         middle = turn @ np.array([cell / 2 - 0.5, cell / 2 - 0.5])
-        fragment_from_cell = SE2(turn.theta, size / 2 - middle[0], size / 2 - middle[1])
+        piece_from_cell = SE2(turn.theta, size / 2 - middle[0], size / 2 - middle[1])
         picture = cv2.resize(rng.integers(1, 255, (4, 4, 3), dtype=np.uint8), (cell, cell))
-        warp, to = fragment_from_cell.matrix()[:2], (size, size)
+        warp, to = piece_from_cell.matrix()[:2], (size, size)
         image = cv2.warpAffine(picture, warp, to, borderMode=cv2.BORDER_REPLICATE)
         mask = cv2.warpAffine(np.full((cell, cell), 255, np.uint8), warp, to) > 127
-        fragments.append(Fragment(idx, f"fragment_{idx + 1:04d}.png", image, mask))
-        poses[idx] = SE2(0.0, col * cell, row * cell) @ fragment_from_cell.inverse()
-    return Puzzle("grid", tuple(fragments)), Assembly(side * side, poses, (tuple(poses),))
+        pieces.append(Piece(idx, f"fragment_{idx + 1:04d}.png", image, mask))
+        poses[idx] = SE2(0.0, col * cell, row * cell) @ piece_from_cell.inverse()
+    return Puzzle("grid", tuple(pieces)), Assembly(side * side, poses, (tuple(poses),))
 
 
 def write_puzzle(folder: Path, puzzle: Puzzle, truth: Assembly) -> None:
-    for f in puzzle.fragments:
+    for f in puzzle.pieces:
         cv2.imwrite(str(folder / f.name), np.dstack([f.image[:, :, ::-1], f.mask.astype(np.uint8) * 255]))
     write_ground_truth(folder / "groundTruth.txt", truth, puzzle.names())
 
@@ -55,16 +55,16 @@ def read_example(name: str) -> tuple[Puzzle, Assembly]:
     """A puzzle of the authors, cut out at its key colour just as the scorer does it."""
     folder = EXAMPLES / name
     key = np.array((folder / "bg_color.txt").read_text().split(), dtype=int)
-    fragments = []
+    pieces = []
     for idx, path in enumerate(sorted(folder.glob("fragment_*.png"))):
         image = np.ascontiguousarray(cv2.imread(str(path))[:, :, ::-1])
-        fragments.append(Fragment(idx, path.name, image, np.abs(image.astype(int) - key).max(2) > 0))
-    puzzle = Puzzle(name, tuple(fragments))
+        pieces.append(Piece(idx, path.name, image, np.abs(image.astype(int) - key).max(2) > 0))
+    puzzle = Puzzle(name, tuple(pieces))
     return puzzle, read_ground_truth(folder / "groundTruth.txt", puzzle.names())
 
 
-def true_edge(truth: Assembly, i: int, j: int) -> Edge:
-    return Edge(Alignment(i, j, truth.poses[i].inverse() @ truth.poses[j], 1.0), 0.5)
+def true_join(truth: Assembly, i: int, j: int) -> Join:
+    return Join(Alignment(i, j, truth.poses[i].inverse() @ truth.poses[j], 1.0), 0.5)
 
 
 def noisy(pose: SE2, rng: np.random.Generator, deg: float, px: float) -> SE2:
@@ -74,24 +74,24 @@ def noisy(pose: SE2, rng: np.random.Generator, deg: float, px: float) -> SE2:
 def right(puzzle: Puzzle, truth: Assembly) -> Assembly:
     """The truth in another frame, with all true joins."""
     frame = SE2(0.7, 30.0, -200.0)
-    edges = tuple(true_edge(truth, i, j) for i, j in sorted(true_neighbors(puzzle, truth)))
-    return Assembly(len(puzzle), {k: frame @ pose for k, pose in truth.poses.items()}, truth.components, edges)
+    joins = tuple(true_join(truth, i, j) for i, j in sorted(true_neighbors(puzzle, truth)))
+    return Assembly(len(puzzle), {k: frame @ pose for k, pose in truth.poses.items()}, truth.components, joins)
 
 
 def perturbed(puzzle: Puzzle, truth: Assembly) -> Assembly:
     rng = np.random.default_rng(1)
     poses = {k: noisy(pose, rng, 2.0, 5.0) for k, pose in truth.poses.items()}
-    edges = tuple(
-        Edge(Alignment(e.alignment.i, e.alignment.j, noisy(e.alignment.i_from_j, rng, 3.0, 10.0), 1.0), 0.5)
-        for e in right(puzzle, truth).edges
+    joins = tuple(
+        Join(Alignment(e.alignment.i, e.alignment.j, noisy(e.alignment.i_from_j, rng, 3.0, 10.0), 1.0), 0.5)
+        for e in right(puzzle, truth).joins
     )
-    return Assembly(len(puzzle), poses, truth.components, edges)
+    return Assembly(len(puzzle), poses, truth.components, joins)
 
 
 def wrong(puzzle: Puzzle, truth: Assembly) -> Assembly:
     poses = {k: SE2(2.0 * k, 1e4 * k, 0.0) for k in truth.poses}
-    edges = tuple(Edge(Alignment(k, k + 1, SE2(1.0, 0.0, 0.0), 1.0), 0.5) for k in range(len(puzzle) - 1))
-    return Assembly(len(puzzle), poses, truth.components, edges)
+    joins = tuple(Join(Alignment(k, k + 1, SE2(1.0, 0.0, 0.0), 1.0), 0.5) for k in range(len(puzzle) - 1))
+    return Assembly(len(puzzle), poses, truth.components, joins)
 
 
 def partial(puzzle: Puzzle, truth: Assembly) -> Assembly:
@@ -100,12 +100,12 @@ def partial(puzzle: Puzzle, truth: Assembly) -> Assembly:
     components = sort_components([range(n // 3), range(n // 3, n - 3), [n - 1]])
     poses = {k: SE2(g, 500.0 * g, 3.0) @ truth.poses[k] for g, group in enumerate(components) for k in group}
     joins = [(i, j) for i, j in sorted(true_neighbors(puzzle, truth)) if any(i in c and j in c for c in components)]
-    edges = [true_edge(truth, i, j) for i, j in [*joins, joins[0]]]
-    return Assembly(n, poses, components, (*edges, Edge(Alignment(0, n - 1, SE2.identity(), 1.0), 0.5)))
+    edges = [true_join(truth, i, j) for i, j in [*joins, joins[0]]]
+    return Assembly(n, poses, components, (*edges, Join(Alignment(0, n - 1, SE2.identity(), 1.0), 0.5)))
 
 
 def empty(puzzle: Puzzle, truth: Assembly) -> Assembly:
-    return Assembly(truth.n_fragments, {}, ())
+    return Assembly(truth.n_pieces, {}, ())
 
 
 CASES: list[Callable[[Puzzle, Assembly], Assembly]] = [right, perturbed, wrong, partial, empty]
@@ -165,8 +165,8 @@ def test_agrees_with_the_scorer_on_the_authors_own_result(
     scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]
 ) -> None:
     folder, (puzzle, truth) = EXAMPLES / "MIT_ex", mit_ex
-    result, edges = read_poses(folder / "pose_result_0.txt", 9), read_edges(folder / "selected_transformation.txt", 9)
-    assembly = Assembly(9, result.poses, result.components, edges)
+    result, joins = read_poses(folder / "pose_result_0.txt", 9), read_joins(folder / "selected_transformation.txt", 9)
+    assembly = Assembly(9, result.poses, result.components, joins)
     assert_agree(scorer, folder, tmp_path / "assembly.json", puzzle, assembly, truth)
     assert evaluate(puzzle, assembly, truth).acr_precision == 1.0
 
@@ -206,7 +206,7 @@ def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> No
     puzzle, truth = tiny
     two = Assembly(9, truth.poses, ((0, 1, 2, 3, 4, 5), (6, 7, 8)))
     apart = Assembly(9, {k: SE2(0.0, 900.0 * (k > 5), 0.0) @ p for k, p in truth.poses.items()}, two.components)
-    together = Assembly(9, apart.poses, truth.components, (true_edge(truth, 5, 8),))
+    together = Assembly(9, apart.poses, truth.components, (true_join(truth, 5, 8),))
     assert evaluate(puzzle, apart, two).pcr_tight == 1.0
     assert evaluate(puzzle, apart, truth).pcr_tight == pytest.approx(6 / 9)
     assert evaluate(puzzle, together, two).pcr_tight == 1.0
@@ -224,8 +224,8 @@ def test_pieces_without_a_true_place_are_never_right(tiny: tuple[Puzzle, Assembl
 
 def test_an_empty_piece_is_nobodys_neighbour(tiny: tuple[Puzzle, Assembly]) -> None:
     puzzle, truth = tiny
-    blank = Fragment(4, "blank", np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool))
-    holed = Puzzle("holed", (*puzzle.fragments[:4], blank, *puzzle.fragments[5:]))
+    blank = Piece(4, "blank", np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool))
+    holed = Puzzle("holed", (*puzzle.pieces[:4], blank, *puzzle.pieces[5:]))
     assert true_neighbors(holed, truth) == {pair for pair in true_neighbors(puzzle, truth) if 4 not in pair}
     assert evaluate(holed, right(puzzle, truth), truth).pcr == 1.0
 
@@ -234,7 +234,7 @@ def test_candidate_recall_looks_at_the_seam(tiny: tuple[Puzzle, Assembly]) -> No
     puzzle, truth = tiny
     border = common_borders(puzzle, truth)[0]
     middle = SE2(0.0, *border.middle_in_j)
-    pose = true_edge(truth, border.i, border.j).alignment.i_from_j
+    pose = true_join(truth, border.i, border.j).alignment.i_from_j
 
     def recall(deg: float, px: float) -> float:
         moved = pose @ middle @ SE2(math.radians(deg), px, 0.0) @ middle.inverse()
@@ -242,7 +242,7 @@ def test_candidate_recall_looks_at_the_seam(tiny: tuple[Puzzle, Assembly]) -> No
 
     assert recall(2.9, 7.9) == pytest.approx(1 / 12)
     assert recall(3.1, 0.0) == recall(0.0, 8.1) == 0.0
-    everything = [edge.alignment for edge in right(puzzle, truth).edges]
+    everything = [join.alignment for join in right(puzzle, truth).joins]
     assert candidate_recall(puzzle, everything, truth) == 1.0
     assert candidate_recall(puzzle, [Alignment(0, 8, SE2.identity(), 1.0)], truth) == 0.0
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -9,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command: its class in a module of this package, and one line for the list of commands."""
+    """A command: its class in a module of this package or, with a dot, of another; and one line for the list of commands."""
 
     module: str
     name: str
@@ -17,7 +20,8 @@ class Entry:
 
     def load(self) -> Any:
         """The class, from which tyro makes the options."""
-        return getattr(import_module(f"jigsawnet.cli.{self.module}"), self.name)
+        module = self.module if "." in self.module else f"jigsawnet.cli.{self.module}"
+        return getattr(import_module(module), self.name)
 
 
 COMMANDS = {
@@ -26,10 +30,22 @@ COMMANDS = {
     "cut": Entry("cut", "Cut", "Cut the pieces out of scans or photos that show many of them on one plain background."),
     "shred": Entry("shred", "Shred", "Cut pictures into pieces whose true places are known, for tests, training and trials."),
     "eval": Entry("evaluate", "Eval", "Compare a result with the truth."),
-    "bench": Entry("bench", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots."),
+    "bench": Entry("jigsawnet_bench.cli", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots."),
     "train": Entry(
         "train",
         "Train",
-        "Train the detector that tells right joins from wrong ones, on puzzles cut from a folder of photographs.",
+        "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
 }
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Importing and compiling make many objects that stay: looking for garbage among them takes a tenth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

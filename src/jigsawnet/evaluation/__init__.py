@@ -1,4 +1,4 @@
-"""How good a result is, measured against the truth; the only room that may see the truth."""
+"""How good a result is, measured against the truth, which the solver never sees."""
 
 from jigsawnet.evaluation.metrics import Metrics, candidate_recall, evaluate
 from jigsawnet.evaluation.neighbors import CommonBorder, common_borders, true_neighbors

@@ -7,12 +7,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from jigsawnet.types import FloatArray
+from jigsawnet.types import BoolArray, FloatArray
 
 _STEEPNESS = 2.0
 
 
-def simulate_scores(right: Sequence[bool], precision: float, recall: float, rng: np.random.Generator) -> FloatArray:
+def simulate_scores(right: Sequence[bool] | BoolArray, precision: float, recall: float, rng: np.random.Generator) -> FloatArray:
     """Scores ``(C,)`` in (0, 1) for candidates of which ``right`` are.
 
     Right and wrong ones are normal on the logit scale, with unit spread, shifted so that ``recall`` of the right ones and just

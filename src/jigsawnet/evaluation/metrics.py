@@ -10,9 +10,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.evaluation.neighbors import common_borders, true_neighbors
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Alignment, Assembly, FloatArray, Fragment, Puzzle
+from jigsawnet.types import Alignment, Assembly, BoolArray, FloatArray, Piece, Puzzle
 
 _ANCHORS_PER_BLOCK = 256
 
@@ -33,7 +34,7 @@ class Metrics:
     placed: int
     """Pieces that have a pose."""
     components: int
-    """Groups of pieces that were put together."""
+    """Components: pieces that joins connect."""
     pcr: float
     """Pieces within 5 degrees and 100 px of the truth, over all pieces."""
     pcr_tight: float
@@ -53,10 +54,10 @@ def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float 
     assembly as the anchor. A truth with several components is a mix of pictures: each has an anchor of its own, only its own
     pieces can be hits, and the hits of all pictures are summed. ``gap_px``: how close true neighbours come.
     """
-    if not len(puzzle) == assembly.n_fragments == truth.n_fragments:
-        raise ValueError("puzzle, assembly and truth must have the same number of fragments")
+    if not len(puzzle) == assembly.n_pieces == truth.n_pieces:
+        raise ValueError("puzzle, assembly and truth must have the same number of pieces")
     n = len(puzzle)
-    joins = zip(assembly.edges, right_joins(puzzle, assembly, truth), strict=True)
+    joins = zip(assembly.joins, right_joins(puzzle, assembly, truth), strict=True)
     right = [(e.alignment.i, e.alignment.j) for e, good in joins if good]
     neighbors = true_neighbors(puzzle, truth, gap_px)
     return Metrics(
@@ -65,7 +66,7 @@ def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float 
         components=len(assembly.components),
         pcr=len(right_pieces(puzzle, assembly, truth)) / max(1, n),
         pcr_tight=len(right_pieces(puzzle, assembly, truth, PCR_TIGHT_LIMITS)) / max(1, n),
-        acr_precision=len(right) / len(assembly.edges) if assembly.edges else None,
+        acr_precision=len(right) / len(assembly.joins) if assembly.joins else None,
         acr_recall=len(neighbors.intersection(right)) / max(1, len(neighbors)),
         lcr=_largest_connected(n, right) / max(1, n),
     )
@@ -73,35 +74,35 @@ def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float 
 
 def candidate_recall(
     puzzle: Puzzle,
-    alignments: Iterable[Alignment],
+    rows: Candidates | Iterable[Alignment],
     truth: Assembly,
     max_deg: float = 3.0,
     max_px: float = 8.0,
     gap_px: float = 5.0,
 ) -> float:
     """Share of the true neighbour pairs that have a candidate within the limits, measured in the middle of the true seam."""
-    candidates = list(alignments)
-    right = right_candidates(puzzle, candidates, truth, max_deg, max_px, gap_px)
-    found = {(a.i, a.j) for a, good in zip(candidates, right, strict=True) if good}
+    rows = rows if isinstance(rows, Candidates) else Candidates.of(rows)
+    right = rows.take(right_candidates(puzzle, rows, truth, max_deg, max_px, gap_px))
+    found = set(zip(right.i.tolist(), right.j.tolist(), strict=True))
     return len(found) / max(1, len(common_borders(puzzle, truth, gap_px)))
 
 
 def right_candidates(
     puzzle: Puzzle,
-    alignments: Iterable[Alignment],
+    rows: Candidates | Iterable[Alignment],
     truth: Assembly,
     max_deg: float = 3.0,
     max_px: float = 8.0,
     gap_px: float = 5.0,
-) -> list[bool]:
-    """Which candidates join true neighbours and lie within the limits, measured in the middle of the true seam."""
+) -> BoolArray:
+    """``(C,)``: candidates that join true neighbours and lie within the limits, measured in the middle of the true seam."""
+    rows = rows if isinstance(rows, Candidates) else Candidates.of(rows)
     borders = {(border.i, border.j): border for border in common_borders(puzzle, truth, gap_px)}
-    right = []
-    for a in alignments:
-        border = borders.get((a.i, a.j))
-        right.append(
-            border is not None and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), border.middle_in_j, (max_deg, max_px))
-        )
+    right = np.zeros(len(rows), bool)
+    for k, pair in enumerate(zip(rows.i.tolist(), rows.j.tolist(), strict=True)):
+        if pair in borders:
+            true_pose, middle = _true_join(truth, *pair), borders[pair].middle_in_j
+            right[k] = _is_right(rows.i_from_j(k), true_pose, middle, (max_deg, max_px))
     return right
 
 
@@ -110,8 +111,8 @@ def right_pieces(puzzle: Puzzle, assembly: Assembly, truth: Assembly, limits: Li
     centroids = _centroids(puzzle)
     hits: set[int] = set()
     for picture in truth.components:
-        groups = (sorted(set(picture).intersection(group)) for group in assembly.components)
-        found = [_best_anchor(assembly, truth, members, centroids, limits) for members in groups]
+        parts = (sorted(set(picture).intersection(component)) for component in assembly.components)
+        found = [_best_anchor(assembly, truth, members, centroids, limits) for members in parts]
         best: list[int] = max(found, key=len) if found else []
         hits.update(best)
     return frozenset(hits)
@@ -121,7 +122,7 @@ def right_joins(puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> list[boo
     """Which of the selected joins are right; pieces of two pictures can not be joined rightly."""
     centroids = _centroids(puzzle)
     picture = {idx: k for k, members in enumerate(truth.components) for idx in members}
-    joins = [e.alignment for e in assembly.edges]
+    joins = [e.alignment for e in assembly.joins]
     return [
         picture.get(a.i, -1) == picture.get(a.j, -2)
         and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), centroids[a.j], JOIN_LIMITS)
@@ -130,7 +131,7 @@ def right_joins(puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> list[boo
 
 
 def _centroids(puzzle: Puzzle) -> FloatArray:
-    return np.array([_centroid(fragment) for fragment in puzzle.fragments]).reshape(len(puzzle), 2)
+    return np.array([_centroid(piece) for piece in puzzle.pieces]).reshape(len(puzzle), 2)
 
 
 def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits) -> list[int]:
@@ -182,10 +183,10 @@ def _largest_connected(n: int, pairs: list[tuple[int, int]]) -> int:
     return int(np.bincount(labels).max())
 
 
-def _centroid(fragment: Fragment) -> tuple[float, float]:
+def _centroid(piece: Piece) -> tuple[float, float]:
     """Mean (x, y) of the paper pixels; the middle of the picture when there is no paper."""
-    rows, columns = np.nonzero(fragment.mask)
+    rows, columns = np.nonzero(piece.mask)
     if not len(rows):
-        height, width = fragment.mask.shape
+        height, width = piece.mask.shape
         return (width - 1) / 2, (height - 1) / 2
     return float(columns.mean()), float(rows.mean())

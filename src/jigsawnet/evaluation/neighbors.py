@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import scipy
 
-from jigsawnet.types import Assembly, BoolArray, FloatArray, Fragment, Puzzle
+from jigsawnet.types import Assembly, BoolArray, FloatArray, Piece, Puzzle
 
 MIN_BORDER_SHARE = 0.04
 """Neighbours share more than this part of the shorter contour; less is a corner that touches."""
@@ -38,7 +38,7 @@ def common_borders(
     borders = []
     for component in truth.components:
         members = sorted(component)
-        contours = [truth.poses[idx] @ outer_contour(puzzle.fragments[idx]) for idx in members]
+        contours = [truth.poses[idx] @ outer_contour(puzzle.pieces[idx]) for idx in members]
         trees = [scipy.spatial.cKDTree(contour) for contour in contours]
         for a, b in _near_boxes(contours, gap_px):
             touching = _touching(contours[a], contours[b], trees[b], gap_px)
@@ -54,9 +54,9 @@ def true_neighbors(puzzle: Puzzle, truth: Assembly, gap_px: float = 5.0) -> froz
     return frozenset((border.i, border.j) for border in common_borders(puzzle, truth, gap_px))
 
 
-def outer_contour(fragment: Fragment) -> FloatArray:
+def outer_contour(piece: Piece) -> FloatArray:
     """Pixels ``(N, 2)`` of the outer border of the piece's largest part, (x, y) in its frame; N = 0 for an empty piece."""
-    found, _ = cv2.findContours(fragment.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    found, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     if not found:
         return np.empty((0, 2))
     return max(found, key=cv2.contourArea).reshape(-1, 2).astype(np.float64)

@@ -1,0 +1,109 @@
+"""``jigsawnet bench``; the product's list of commands loads it by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from jigsawnet.cli.console import Out, progress_bars, say, say_notes
+from jigsawnet.errors import ConfigError
+
+LIBRARIES = ("jinja2", "matplotlib", "pandas")
+"""Of the extra ``bench``."""
+STAGES = ("match", "compose", "detect", "solve")
+DOCS, COST = "docs", "cost"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Measure on puzzles with known truth, and write JSON, tables and plots."""
+
+    suite: Annotated[str, tyro.conf.Positional]
+    """A suite of puzzles, put together by the paper's methods and ours: quick, photos-9, photos-36, photos-100, photos-400,
+    photos-1000, damage, pages, authors, or the path of a .toml file like these. Or one stage: match: how many true neighbours
+    each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
+    right joins from wrong ones; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or docs: write
+    docs/results.md, docs/stages.md and docs/failures.md."""
+    photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """Folder of photographs to cut."""
+    out: Out = Path("benchmarks/results")
+    """Folder for the results."""
+    methods: tuple[str, ...] = ()
+    """Only these methods, such as "CNN+HLM" ours; for match and detect matchers, for compose composers."""
+    folders: tuple[Path, ...] = ()
+    """For suites that read puzzles: folders of pieces with their truth, in our layout or that of the paper's authors, or
+    folders of such folders."""
+    workers: int = 1
+    """Puzzles worked on at a time; with more than 1, seconds are not those of an idle machine."""
+    work: Path = Path("benchmarks/runs")
+    """Folder in which finished runs are kept, so that nothing is done twice."""
+    docs: Path = Path("docs")
+    """For docs: folder to write in."""
+    seeds: int | None = None
+    """Puzzles of each kind: 3 for a stage; for a suite at most this many, instead of all."""
+    authors: tuple[Path, ...] = ()
+    """For solve: also these folders of pieces, in the layout of the paper's authors."""
+    runs: tuple[Path, ...] = ()
+    """For detect: folders written by `jigsawnet train`, with the paper's network: of a run without RoI the networks to compare
+    with, of all runs the curves of convergence."""
+    largest: int = 1000
+    """Leave out puzzles with more pieces than this."""
+
+    def run(self) -> int:
+        """Run what is named and print its tables; 1 when a method failed on some puzzle."""
+        if any(find_spec(name) is None for name in LIBRARIES):
+            raise ConfigError("The benchmark needs more libraries; install them with: pip install 'jigsawnet[bench]'.")
+        if self.seeds is not None and self.seeds < 1:
+            raise ConfigError(f"seeds is {self.seeds}; at least 1 is needed.")
+        if self.suite == DOCS:
+            return self._write_docs()
+        if self.photos is None and self.suite in (*STAGES, COST):
+            raise ConfigError(f"bench {self.suite} cuts photographs; give their folder with --photos.")
+        return self._measure_cost(self.photos) if self.photos and self.suite == COST else self._run_suite()
+
+    def _run_suite(self) -> int:
+        from jigsawnet_bench.bench import SuiteOptions, bench_suite  # noqa: PLC0415 - needs the extra
+
+        folders, is_stage = (*self.folders, *self.authors), self.suite in STAGES
+        options = SuiteOptions(self.photos, folders, self.methods, self.seeds, self.largest, self.workers, is_stage, self.runs)
+        with progress_bars() as progress:
+            tables, failed = bench_suite(self.suite, self.out, self.work, options, self._command(), progress)
+        for table in tables:
+            _say_all(["", table.title, "", *table.markdown().splitlines(), *([table.note] if table.note else [])])
+        say_notes(failed)
+        return 1 if failed else 0
+
+    def _write_docs(self) -> int:
+        from jigsawnet_bench.documents import write_documents  # noqa: PLC0415 - needs the extra
+
+        _say_all([f"wrote {path}" for path in write_documents(self.out, self.docs)])
+        return 0
+
+    def _measure_cost(self, photos: Path) -> int:
+        from jigsawnet_bench.cost import bench_cost  # noqa: PLC0415 - needs the extra
+
+        _say_all(bench_cost(photos, self.out, self._command()).markdown().splitlines())
+        return 0
+
+    def _command(self) -> str:
+        """How to run it again; folders by their names only."""
+        words = ["jigsawnet", "bench", self.suite if "/" not in self.suite else Path(self.suite).name]
+        words += ["--photos", self.photos.name] if self.photos else []
+        for option in ("folders", "authors", "runs"):
+            paths: tuple[Path, ...] = getattr(self, option)
+            words += [f"--{option}", *(path.name for path in paths)] if paths else []
+        words += ["--methods", *(f'"{name}"' if " " in name else name for name in self.methods)] if self.methods else []
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        words += ["--largest", str(self.largest)] if self.largest != 1000 else []
+        words += ["--workers", str(self.workers)] if self.workers != 1 else []
+        return " ".join(words)
+
+
+def _say_all(lines: Sequence[str]) -> None:
+    for line in lines:
+        say(line)
