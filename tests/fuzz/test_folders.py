@@ -14,7 +14,7 @@ from PIL import Image
 
 from jigsawnet.cli import main_code
 from jigsawnet.errors import InputError, OutputError
-from jigsawnet.io.array_store import read_arrays
+from jigsawnet.io.array_store import Saved, read_arrays
 from jigsawnet.io.files import file_digest, read_text, staged_folder, write_text
 from jigsawnet.io.images import read_image
 from jigsawnet.io.lock import hold_lock
@@ -133,8 +133,8 @@ def test_strange_names_change_nothing_but_names(
     others.mkdir()
     (others / "file").write_text("untouched")
     monkeypatch.chdir(others)
-    for fragment, name in zip(tiny_puzzle[0].fragments, HOSTILE_NAMES, strict=True):
-        Image.fromarray(np.dstack([fragment.image, fragment.mask * np.uint8(255)])).save(pieces / name, format="PNG")
+    for piece, name in zip(tiny_puzzle[0].pieces, HOSTILE_NAMES, strict=True):
+        Image.fromarray(np.dstack([piece.image, piece.mask * np.uint8(255)])).save(pieces / name, format="PNG")
     before = snapshot(pieces), snapshot(others)
     assert main_code(["solve", str(pieces), "-o", str(out), "--scorer", "fit", "--second-round.no-enabled"]) in (0, 1)
     assert (snapshot(pieces), snapshot(others)) == before
@@ -165,7 +165,7 @@ def save_copies(folder: Path, count: int) -> None:
 def test_five_thousand_files(tmp_path: Path) -> None:
     save_copies(tmp_path, 5000)
     puzzle = load_puzzle(tmp_path)
-    assert [fragment.name for fragment in puzzle.fragments] == [f"{k}.png" for k in range(5000)]
+    assert [piece.name for piece in puzzle.pieces] == [f"{k}.png" for k in range(5000)]
     assert len(puzzle.warnings) == 1, "one sentence for all that are identical, not one for each pair"
 
 
@@ -176,7 +176,7 @@ def test_pictures_are_not_kept_twice(tmp_path: Path) -> None:
     puzzle = load_puzzle(tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    pixels = sum(fragment.image.nbytes + fragment.mask.nbytes for fragment in puzzle.fragments)
+    pixels = sum(piece.image.nbytes + piece.mask.nbytes for piece in puzzle.pieces)
     assert peak < 2 * pixels + 5e6
 
 
@@ -215,7 +215,7 @@ def test_a_run_folder_does_not_write_through_links(tmp_path: Path, snapshot: Sna
     (out / ".lock").unlink()
     link(out / "stages", away)
     with lock_folder(out, "1.0") as run, pytest.raises(OutputError, match="is a link that leads out of"):
-        run.save("pieces", "1" * 64, "", {"a": np.zeros(3)}, ())
+        run.save({"pieces": Saved("1" * 64, "", {"a": np.zeros(3)})})
     with lock_folder(out, "1.0") as run:
         run.set(results="")
     assert snapshot(away) == before

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, TiffImagePlugin
 
 from jigsawnet.errors import InputError
-from jigsawnet.fragments import make_fragment
+from jigsawnet.fragments import make_piece
 from jigsawnet.io.images import read_image
 from jigsawnet.io.scans import read_dpi, read_scan
 
@@ -59,7 +59,7 @@ def read_all(path: Path) -> None:
     """What ``solve`` does with a picture."""
     read_dpi(path)
     read_scan(path)
-    make_fragment(0, path.name, read_image(path), None)
+    make_piece(0, path.name, read_image(path), None)
 
 
 @pytest.mark.parametrize("name", PICTURES)

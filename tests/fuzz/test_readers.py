@@ -21,25 +21,24 @@ import jigsawnet.io
 from jigsawnet.edits import Accept, Edits, Move, Pin, Solved
 from jigsawnet.geometry import SE2
 from jigsawnet.io import (
-    alignments_json,
     array_store,
     assembly_json,
     authors,
     edits_json,
     files,
     images,
-    json_fields,
+    json_files,
     pieces,
     run_folder,
     scans,
     truth,
 )
-from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle, StageReport
+from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, StageReport
 
 NAMES = ("a.png", "b <i>.png", "ü'\".png")
 JOIN = Alignment(0, 1, SE2(0.3, 5.0, -7.5), 0.5)
 ASSEMBLY = Assembly(
-    3, {0: SE2(0.0, 0.0, 0.0), 1: SE2(0.3, 5.0, -7.5)}, ((0, 1),), (Edge(JOIN, 0.9),), {0: 0.5, 1: 0.25}
+    3, {0: SE2(0.0, 0.0, 0.0), 1: SE2(0.3, 5.0, -7.5)}, ((0, 1),), (Join(JOIN, 0.9),), {0: 0.5, 1: 0.25}
 )  # fmt: skip
 PLACED = Assembly(3, {k: SE2(0.1 * k, 9.0 * k, 1.0) for k in range(3)}, ((0, 1, 2),))
 RefusesInWords = Callable[[Callable[[], object]], bool]
@@ -56,7 +55,7 @@ class Reader:
 
 def _puzzle() -> Puzzle:
     pixels = [np.full((6, 5, 3), 40 * k, np.uint8) for k in range(3)]
-    return Puzzle("p", tuple(Fragment(k, NAMES[k], image, np.ones((6, 5), bool)) for k, image in enumerate(pixels)))
+    return Puzzle("p", tuple(Piece(k, NAMES[k], image, np.ones((6, 5), bool)) for k, image in enumerate(pixels)))
 
 
 def _write_picture(path: Path) -> None:
@@ -66,7 +65,8 @@ def _write_picture(path: Path) -> None:
 def _write_run(path: Path) -> None:
     arrays = {"pair": np.array([[0, 1]], np.int32), "meta": array_store.text_array({"names": NAMES})}
     with run_folder.lock_folder(path.parent, "1.0") as folder:
-        folder.save("pieces", "0123456789abcdef" * 4, "f" * 64, arrays, (StageReport("read", 1.0, {"pieces": 3}),))
+        reports = (StageReport("read", 1.0, {"pieces": 3}),)
+        folder.save({"pieces": array_store.Saved("0123456789abcdef" * 4, "f" * 64, arrays, reports)})
         folder.set(results="e" * 64, result_files=("assembly.json",), request={"inputs": ["pieces"], "seed": 3})
 
 
@@ -80,7 +80,7 @@ def _write_alignments(path: Path) -> None:
 
 
 def _write_edges(path: Path) -> None:
-    authors.write_edges(path, [Edge(JOIN, 0.5)])
+    authors.write_joins(path, [Join(JOIN, 0.5)])
 
 
 def _write_arrays(path: Path) -> None:
@@ -92,10 +92,10 @@ def _truth_of(path: Path) -> Assembly:
 
 
 READERS: dict[Any, Reader] = {
-    alignments_json.read_candidates: Reader(
+    assembly_json.read_candidates: Reader(
         "c.json",
-        lambda p: alignments_json.write_candidates(p, [JOIN], NAMES),
-        lambda p: alignments_json.read_candidates(p, NAMES),
+        lambda p: assembly_json.write_candidates(p, [JOIN], NAMES),
+        lambda p: assembly_json.read_candidates(p, NAMES),
     ),
     array_store.read_arrays: Reader("a.npz", _write_arrays, lambda p: array_store.read_arrays(p, files.file_digest(p))),
     assembly_json.read_assembly: Reader(
@@ -107,16 +107,16 @@ READERS: dict[Any, Reader] = {
     authors.read_poses: Reader("p.txt", lambda p: authors.write_poses(p, PLACED), lambda p: authors.read_poses(p, 3)),
     authors.read_alignments: Reader("a.txt", _write_alignments, lambda p: authors.read_alignments(p, 3)),
     authors.read_stitch_lines: Reader("a.txt", _write_alignments, lambda p: authors.read_stitch_lines(p, 3)),
-    authors.read_edges: Reader("e.txt", _write_edges, lambda p: authors.read_edges(p, 3)),
+    authors.read_joins: Reader("e.txt", _write_edges, lambda p: authors.read_joins(p, 3)),
     edits_json.load_edits: Reader("edits.json", _write_edits, lambda p: edits_json.load_edits(p.parent, NAMES)),
     edits_json.read_edits: Reader("edits.json", _write_edits, lambda p: edits_json.read_edits(p, NAMES)),
     files.read_text: Reader("t.txt", lambda p: p.write_text("some text\n"), files.read_text),
     files.file_digest: Reader("t.txt", lambda p: p.write_text("some text\n"), files.file_digest),
     images.read_image: Reader("i.png", _write_picture, images.read_image),
-    json_fields.load_object: Reader(
+    json_files.load_object: Reader(
         "o.json",
         lambda p: p.write_text('{"format": "f", "version": 1, "x": [1.5]}'),
-        lambda p: json_fields.load_object(p, "f", 1),
+        lambda p: json_files.load_object(p, "f", 1),
     ),
     pieces.list_pictures: Reader("i.png", _write_picture, lambda p: pieces.list_pictures(p.parent)),
     pieces.read_key_color: Reader(
@@ -128,7 +128,7 @@ READERS: dict[Any, Reader] = {
     scans.read_dpi: Reader("i.png", _write_picture, scans.read_dpi),
     truth.read_truth: Reader("truth.json", lambda p: assembly_json.write_assembly(p, PLACED, NAMES), _truth_of),
 }
-NOT_FILES = {array_store.read_text_array, edits_json.parse_edit, edits_json.parse_pose, json_fields.parse_rigid}
+NOT_FILES = {array_store.read_text_array, edits_json.parse_edit, edits_json.parse_pose, json_files.parse_rigid}
 """They take what other readers have read."""
 
 every_reader = pytest.mark.parametrize("reader", READERS.values(), ids=[function.__name__ for function in READERS])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.alignments_json import read_candidates, write_candidates
+from jigsawnet.io.assembly_json import read_candidates, write_candidates
 from jigsawnet.types import Alignment, Seam
 
 NAMES = ("a.png", 'b "c".png', "日本.png", "d\udc80.png")

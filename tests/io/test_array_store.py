@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from jigsawnet.io.array_store import read_arrays, read_text_array, text_array, write_arrays
+from jigsawnet.io.array_store import Arrays, FolderStore, Saved, read_arrays, read_text_array, text_array, write_arrays
+from jigsawnet.types import StageReport
 
 DTYPES = st.sampled_from([np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float32", "float64")])
 ARRAYS = st.dictionaries(
@@ -99,3 +100,100 @@ def test_a_lost_file_is_none(tmp_path: Path) -> None:
 @given(value=st.recursive(st.none() | st.integers(-9, 9) | st.text(max_size=5), lambda part: st.lists(part, max_size=3)))
 def test_texts_lie_beside_arrays(value: Any) -> None:
     assert read_text_array(text_array(value)) == json.loads(json.dumps(value))
+
+
+# --- a folder of stages ---------------------------------------------------------------------------------------------
+
+KEY, OTHER = "ab" * 32, "cd" * 32
+REPORTS = (StageReport("match", 1.25, {"pairs": 6, "gap_px": 0.5}), StageReport("score", 0.0, {}))
+STAGE = Saved(KEY, "its source", {"fit": np.linspace(0, 1, 7), "i": np.arange(7, dtype=np.int32)}, REPORTS)
+
+
+def assert_whole(found: Saved | None) -> None:
+    assert found is not None
+    assert (found.key, found.source, found.reports) == (KEY, "its source", REPORTS)
+    assert set(found.arrays) == set(STAGE.arrays)
+    for name, array in STAGE.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+
+
+def test_a_stage_is_given_back_under_its_name_and_key(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path / "made" / "when needed")
+    assert store.load("match", KEY) is None
+    store.save({"match": STAGE})
+    assert_whole(store.load("match", KEY))
+    assert_whole(FolderStore(store.path).load("match", KEY))
+    assert store.load("score", KEY) is None
+    assert store.load("match", OTHER) is None
+    assert store.load("match") is None, "of many there is no newest"
+
+
+def test_stages_of_many_keys_lie_side_by_side(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    other = Saved(OTHER, "", {"fit": np.zeros(1)})
+    store.save({"match": STAGE, "score": other})
+    store.save({"match": other})
+    assert_whole(store.load("match", KEY))
+    found = store.load("match", OTHER)
+    assert found is not None
+    assert found.arrays["fit"].tolist() == [0.0]
+    assert len(list(tmp_path.iterdir())) == 3
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    store.save({"match": STAGE})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, "the same arrays give the same bytes"
+
+
+def test_a_key_that_begins_alike_is_another(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({"match": STAGE})
+    assert store.load("match", KEY[:32] + OTHER[:32]) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [None, np.zeros(3), text_array([]), text_array({"key": KEY}), text_array({"key": KEY, "source": "", "reports": [1]}),
+     text_array({"key": KEY, "source": "", "reports": [{"name": "x"}]}), np.frombuffer(b"\xff", np.uint8)],
+)  # fmt: skip
+def test_a_file_with_another_head_is_none(head: Any, tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({"match": STAGE})
+    (path,) = tmp_path.iterdir()
+    arrays: Arrays = dict(STAGE.arrays) if head is None else {"head": head, **STAGE.arrays}
+    write_arrays(path, arrays)
+    assert store.load("match", KEY) is None
+
+
+def test_any_changed_byte_gives_the_stage_as_it_was_or_nothing_wrong(tmp_path: Path) -> None:
+    """There is no checksum of the whole file here, but one of each array; bytes between these may change."""
+    store = FolderStore(tmp_path)
+    store.save({"match": STAGE})
+    (path,) = tmp_path.iterdir()
+    data = path.read_bytes()
+    lost = 0
+    for place in range(len(data)):
+        for change in (0x01, 0x80, 0xFF):
+            path.write_bytes(data[:place] + bytes([data[place] ^ change]) + data[place + 1 :])
+            found = store.load("match", KEY)
+            if found is None or set(found.arrays) != set(STAGE.arrays):  # a changed name: the stage misses an array
+                lost += 1
+            else:
+                assert_whole(found)
+    assert lost > len(data)
+
+
+@pytest.mark.parametrize("left", [0, 1, 100, -1, -30])
+def test_a_cut_file_is_none(left: int, tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({"match": STAGE})
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:left])
+    assert store.load("match", KEY) is None
+
+
+def test_a_folder_in_place_of_a_file_is_none(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.save({"match": STAGE})
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    path.mkdir()
+    assert store.load("match", KEY) is None

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jigsawnet.errors import FormatError, JigsawNetError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import assembly_to_json, read_assembly, write_assembly
-from jigsawnet.types import Alignment, Assembly, Edge
+from jigsawnet.types import Alignment, Assembly, Join
 
 UNIT = st.floats(0, 1)
 SHIFT = st.floats(-1e5, 1e5)
@@ -34,9 +34,9 @@ def assemblies(draw: st.DrawFn) -> Assembly:
     components = tuple(tuple(g) for g in sorted(groups.values(), key=len, reverse=True))
     placed = [idx for group in components for idx in group]
     pairs = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda p: p[0] < p[1]), max_size=3))
-    edges = tuple(Edge(Alignment(i, j, draw(POSE), fit=5.0), draw(UNIT)) for i, j in pairs)
+    joins = tuple(Join(Alignment(i, j, draw(POSE), fit=5.0), draw(UNIT)) for i, j in pairs)
     confidence = {idx: draw(UNIT) for idx in placed if draw(st.booleans())}
-    return Assembly(len(NAMES), {idx: draw(POSE) for idx in placed}, components, edges, confidence)
+    return Assembly(len(NAMES), {idx: draw(POSE) for idx in placed}, components, joins, confidence)
 
 
 def assert_same_pose(a: SE2, b: SE2) -> None:
@@ -57,7 +57,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, assembly: Assembly
     assert set(again.poses) == set(assembly.poses)
     for idx, pose in assembly.poses.items():
         assert_same_pose(again.poses[idx], pose)
-    for a, b in zip(again.edges, assembly.edges, strict=True):
+    for a, b in zip(again.joins, assembly.joins, strict=True):
         assert (a.alignment.i, a.alignment.j) == (b.alignment.i, b.alignment.j)
         assert a.score == pytest.approx(b.score, abs=1e-9)
         assert_same_pose(a.alignment.i_from_j, b.alignment.i_from_j)
@@ -67,7 +67,7 @@ SMALL = Assembly(
     3,
     {0: SE2.identity(), 1: SE2(0.5, 10.0, -0.25)},
     ((0, 1),),
-    (Edge(Alignment(0, 1, SE2(0.5, 10.0, -0.25), fit=1.0), 0.75),),
+    (Join(Alignment(0, 1, SE2(0.5, 10.0, -0.25), fit=1.0), 0.75),),
     {0: 1.0},
 )
 
@@ -94,7 +94,7 @@ def test_the_text_is_the_contract_of_the_design() -> None:
             {"name": "y", "world_from_fragment": rows, "component": 0, "confidence": None},
             {"name": "z", "world_from_fragment": None, "component": None, "confidence": None},
         ],
-        "alignments": [{"i": "x", "j": "y", "i_from_j": rows, "score": 0.75}],
+        "alignments": [{"i": "x", "j": "y", "i_from_j": rows, "score": 0.75, "seam_score": 0.75}],
     }
     text = assembly_to_json(SMALL, ("x", "y", "z"))
     assert [line.count('"name"') for line in text.splitlines()].count(1) == 3
@@ -106,9 +106,9 @@ def test_given_names_set_the_numbers_and_turn_joins_round(tmp_path: Path) -> Non
     assert names == ("z", "y", "x")
     assert assembly.unplaced == (0,)
     assert_same_pose(assembly.poses[1], SMALL.poses[1])
-    alignment = assembly.edges[0].alignment
+    alignment = assembly.joins[0].alignment
     assert (alignment.i, alignment.j) == (1, 2)
-    assert_same_pose(alignment.i_from_j, SMALL.edges[0].alignment.i_from_j.inverse())
+    assert_same_pose(alignment.i_from_j, SMALL.joins[0].alignment.i_from_j.inverse())
 
 
 def test_names_must_be_those_of_the_puzzle(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_names_that_are_no_unicode_survive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1.5, -0.1])
 def test_scores_out_of_range_are_a_mistake_of_the_caller(value: float) -> None:
-    assembly = Assembly(2, {}, (), (Edge(Alignment(0, 1, SE2.identity(), 1.0), value),))
+    assembly = Assembly(2, {}, (), (Join(Alignment(0, 1, SE2.identity(), 1.0), value),))
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
         assembly_to_json(assembly, ("x", "y"))
 
@@ -157,11 +157,13 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "other format": (lambda d: d.update(format="svg"), '"format" must be'),
     "other version": (lambda d: d.update(version=2), '"version" must be 1'),
     "no fragments": (lambda d: d.pop("fragments"), '"fragments"'),
-    "fragments no list": (lambda d: d.update(fragments={}), '"fragments" must be a list'),
+    "fragments no list": (lambda d: d.update(fragments={}), r"assembly\.json: fragments must be a list\."),
     "fragment no object": (lambda d: d["fragments"].append(3), r"fragments\[3\] must be an object"),
     "no alignments": (lambda d: d.pop("alignments"), '"alignments"'),
     "name a number": (lambda d: FIRST(d).update(name=1), r"fragments\[0\]\.name"),
-    "name too long": (lambda d: FIRST(d).update(name="x" * 2000), r"fragments\[0\]\.name"),
+    "name too long": (lambda d: FIRST(d).update(name="x" * 2000), r"fragments\[0\]\.name must be a text of at most 1000 char"),
+    "name empty": (lambda d: FIRST(d).update(name=""), r"fragments\[0\]\.name must be a text of at least 1 char"),
+    "name not Unicode": (lambda d: FIRST(d).update(confidence="\ud800"), "no valid Unicode"),
     "name twice": (lambda d: FIRST(d).update(name="y"), "'y' more than once"),
     "pose missing": (lambda d: FIRST(d).pop("world_from_fragment"), '"world_from_fragment"'),
     "pose 2x3": (lambda d: FIRST(d)["world_from_fragment"].pop(), r"fragments\[0\]\.world_from_fragment must be a 3x3"),
@@ -173,14 +175,21 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "number true": (lambda d: FIRST(d)["world_from_fragment"][0].__setitem__(0, True), "must hold numbers"),
     "number infinite": (lambda d: FIRST(d)["world_from_fragment"][0].__setitem__(2, math.inf), "not valid JSON: Infinity"),
     "number huge": (lambda d: FIRST(d)["world_from_fragment"][0].__setitem__(2, 10**400), "must hold numbers"),
-    "component missing": (lambda d: FIRST(d).pop("component"), '"component"'),
+    "component missing": (lambda d: FIRST(d).pop("component"), r'fragments\[0\] is placed, so its "component"'),
+    "component huge": (lambda d: FIRST(d).update(component=10**400), r"fragments\[0\]\.component"),
+    "component true": (lambda d: FIRST(d).update(component=True), r"component must be a whole number"),
     "component negative": (lambda d: FIRST(d).update(component=-1), r"fragments\[0\]\.component"),
     "component a list": (lambda d: FIRST(d).update(component=[]), r"fragments\[0\]\.component"),
-    "confidence 2": (lambda d: FIRST(d).update(confidence=2), r"fragments\[0\]\.confidence must hold numbers from 0 to 1"),
+    "confidence 2": (lambda d: FIRST(d).update(confidence=2), r"fragments\[0\]\.confidence must be a number of at most 1"),
     "join unknown": (lambda d: JOIN(d).update(j="w"), r"alignments\[0\] names 'w'"),
     "join itself": (lambda d: JOIN(d).update(j="x"), "to itself"),
-    "join list": (lambda d: JOIN(d).update(i=["x"]), r"alignments\[0\]\.i must be a name"),
+    "join list": (lambda d: JOIN(d).update(i=["x"]), r"alignments\[0\]\.i must be a text"),
     "join no matrix": (lambda d: JOIN(d).update(i_from_j=None), r"alignments\[0\]\.i_from_j must be a 3x3"),
+    "confidence a text": (lambda d: FIRST(d).update(confidence="1"), r"fragments\[0\]\.confidence must be a number or null\."),
+    "confidence huge": (
+        lambda d: FIRST(d).update(confidence=10**400),
+        r"fragments\[0\]\.confidence holds a number that is too",
+    ),
     "score missing": (lambda d: JOIN(d).pop("score"), '"score"'),
     "score nan": (lambda d: JOIN(d).update(score=math.nan), "NaN"),
 }
@@ -209,6 +218,7 @@ def test_broken_fields_are_named(tmp_path: Path, kind: str) -> None:
         '{"format": "jigsawnet/assembly", "version": ' + "9" * 5000 + "}",
         "\0",
         "1e999",
+        '{"format": "jigsawnet/assembly", "version": 1, "fragments": [], "alignments": [], "fragments": []}',
     ],
 )
 def test_text_that_is_no_assembly(tmp_path: Path, text: str) -> None:

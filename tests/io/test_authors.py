@@ -14,16 +14,16 @@ from jigsawnet.errors import FormatError, OutputError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.authors import (
     read_alignments,
-    read_edges,
     read_ground_truth,
+    read_joins,
     read_poses,
     read_stitch_lines,
     write_alignments,
-    write_edges,
     write_ground_truth,
+    write_joins,
     write_poses,
 )
-from jigsawnet.types import Alignment, Assembly, Edge
+from jigsawnet.types import Alignment, Assembly, Join
 
 MIT_EX = Path(__file__).resolve().parents[2].parent / "shared" / "examples" / "MIT_ex"
 needs_example = pytest.mark.skipif(not MIT_EX.is_dir(), reason="the authors' example MIT_ex is not beside the repository")
@@ -81,12 +81,12 @@ def test_joins_round_trip(tmp_path_factory: pytest.TempPathFactory, joins: list[
     folder = tmp_path_factory.mktemp("joins")
     alignments = [Alignment(k, k + 1, pose, fit) for k, (pose, fit) in enumerate(joins)]
     stitch_lines = [np.array([[k, 0.25], [k + 1, 7]]) for k in range(len(joins))]
-    write_edges(folder / "selected.txt", [Edge(a, a.fit) for a in alignments])
+    write_joins(folder / "selected.txt", [Join(a, a.fit) for a in alignments])
     write_alignments(folder / "alignments.txt", alignments, 6, stitch_lines)
     write_alignments(folder / "short.txt", alignments, 6)
-    edges = read_edges(folder / "selected.txt", 6)
+    edges = read_joins(folder / "selected.txt", 6)
     for again in (
-        [edge.alignment for edge in edges],
+        [join.alignment for join in edges],
         read_alignments(folder / "alignments.txt", 6),
         read_alignments(folder / "short.txt", 6),
     ):
@@ -160,7 +160,7 @@ def test_broken_alignments(tmp_path: Path, line: str, sentence: str) -> None:
 def test_broken_edges(tmp_path: Path, head: str, sentence: str) -> None:
     (tmp_path / "selected.txt").write_text(f"# selected\n\n{head}\n1 0 0\n0 1 0\n0 0 1\n")
     with pytest.raises(FormatError, match=sentence):
-        read_edges(tmp_path / "selected.txt", 2)
+        read_joins(tmp_path / "selected.txt", 2)
 
 
 def test_a_piece_with_two_poses(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_stitch_lines_of_the_example_lie_on_the_border_between_the_pieces() -> N
 @needs_example
 def test_the_result_of_the_example_agrees_with_its_joins() -> None:
     result = read_poses(MIT_EX / "pose_result_0.txt", 9)
-    selected = read_edges(MIT_EX / "selected_transformation.txt", 9)
-    filtered = read_edges(MIT_EX / "filtered_alignments.txt", 9)
+    selected = read_joins(MIT_EX / "selected_transformation.txt", 9)
+    filtered = read_joins(MIT_EX / "filtered_alignments.txt", 9)
     assert result.complete
     assert len(selected) == len(filtered) == 12
     for a, b in zip(selected, filtered, strict=True):

@@ -10,7 +10,7 @@ import pytest
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.files import read_text, staged_folder, write_text
-from jigsawnet.io.report_json import write_report
+from jigsawnet.io.result_files import write_report
 from jigsawnet.types import RunReport, StageReport
 
 
@@ -126,7 +126,7 @@ def test_staged_folder_refuses_before_the_work_starts(tmp_path: Path) -> None:
 def test_report_is_plain_json(tmp_path: Path) -> None:
     stages = (StageReport("match", 1.25, {"candidates": 66}), StageReport("score", 0.5, {"mean": float("nan")}))
     config = {"path": tmp_path, "sizes": (np.int64(3), np.float64(0.5)), "inner": {"kinds": {"b", "a"}}, "none": None}
-    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config)
+    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config, seconds=2.5)
     write_report(tmp_path / "report.json", report)
     assert json.loads((tmp_path / "report.json").read_text()) == {
         "format": "jigsawnet/report",
@@ -134,7 +134,7 @@ def test_report_is_plain_json(tmp_path: Path) -> None:
         "jigsawnet": "1.2.3",
         "puzzle": "p\udc80",
         "seed": 7,
-        "total_seconds": 1.75,
+        "total_seconds": 2.5,
         "stages": [
             {"name": "match", "seconds": 1.25, "counts": {"candidates": 66}},
             {"name": "score", "seconds": 0.5, "counts": {"mean": None}},

@@ -136,6 +136,15 @@ def test_exif_orientation_is_applied(tmp_path: Path, kind: str, orientation: int
     np.testing.assert_array_equal(read, upright)
 
 
+def test_damaged_exif_data_is_no_reason_to_refuse_a_picture(tmp_path: Path) -> None:
+    good = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
+    grey = Image.new("L", (16, 8), 90)
+    assert read_bytes(tmp_path, encode(grey, "JPEG", exif=good)).shape == (16, 8, 3)
+    for damaged in (good[:20], good[:6] + b"XX" + good[8:], good[:10] + b"\xff" * 20):
+        for kind in ("JPEG", "PNG", "WEBP"):
+            assert read_bytes(tmp_path, encode(grey, kind, exif=damaged)).shape == (8, 16, 3)
+
+
 @pytest.mark.parametrize(("kind", "share"), [("PNG", 0.6), ("JPEG", 0.6), ("TIFF", 0.6), ("WEBP", 0.6), ("BMP", 0.6)])
 def test_truncated_pictures_are_refused(tmp_path: Path, kind: str, share: float) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (60, 60, 3), dtype=np.uint8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,3 +63,58 @@ def test_a_lock_file_with_any_text_in_it(text: str, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"), hold_lock(tmp_path / "missing" / ".lock"):
         pass
+
+
+def test_what_only_looks_like_a_lock_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    strange = {"folder": tmp_path / "folder"}
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "victim").write_text("precious")
+        (tmp_path / "link").symlink_to(tmp_path / "victim")
+        (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
+        strange |= {name: tmp_path / name for name in ("pipe", "link", "nowhere")}
+    for path in strange.values():
+        with (
+            pytest.raises(OutputError, match="cannot be written: it is a link, a folder or a pipe; remove it"),
+            hold_lock(path),
+        ):
+            pass
+        assert os.path.lexists(path)
+    assert not (tmp_path / "missing").exists()
+    if "link" in strange:
+        assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_a_file_system_without_locks_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with hold_lock(tmp_path / ".lock"):
+        pass
+    assert not (tmp_path / ".lock").exists()
+
+
+def test_who_comes_while_the_holder_ends_gets_a_file_of_its_own(tmp_path: Path) -> None:
+    """The file that a contender opened may be removed before it is locked: two must never hold the same path."""
+    path = tmp_path / ".lock"
+    script = f"""
+import sys
+from pathlib import Path
+from jigsawnet.errors import OutputError
+from jigsawnet.io.lock import hold_lock
+path, mark, done = Path({str(path)!r}), Path({str(tmp_path / "mark")!r}), 0
+while done < 60:
+    try:
+        with hold_lock(path):
+            mark.touch(exist_ok=False)
+            mark.unlink()
+            done += 1
+    except OutputError:
+        pass
+"""
+    runs = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
+    assert [run.wait(120) for run in runs] == [0, 0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures, read_key_color, write_pieces
-from jigsawnet.types import Fragment, Puzzle
+from jigsawnet.types import Piece, Puzzle
 
 EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
 ODD_NAMES = ["with space.png", "ünï çødé 片.png", 'it\'s "quoted".png', "100%.png", "-dash.png", "a.b.c.png"]
@@ -33,7 +33,7 @@ def make_puzzle(*names: str, seed: int = 0) -> Puzzle:
     return Puzzle(
         "p",
         tuple(
-            Fragment(k, name, rng.integers(0, 3, (9, 8, 3), dtype=np.uint8) * 127, rng.random((9, 8)) < 0.6)
+            Piece(k, name, rng.integers(0, 3, (9, 8, 3), dtype=np.uint8) * 127, rng.random((9, 8)) < 0.6)
             for k, name in enumerate(names)
         ),
     )
@@ -125,10 +125,10 @@ def test_pieces_with_hard_alpha(tmp_path: Path) -> None:
     puzzle = make_puzzle(*ODD_NAMES)
     write_pieces(tmp_path / "new" / "folder", puzzle)
     assert sorted(listed(tmp_path / "new" / "folder")) == sorted(ODD_NAMES)
-    for fragment in puzzle.fragments:
-        rgba = read_image(tmp_path / "new" / "folder" / fragment.name)
-        np.testing.assert_array_equal(rgba[..., 3], np.where(fragment.mask, 255, 0))
-        np.testing.assert_array_equal(rgba[fragment.mask, :3], fragment.image[fragment.mask])
+    for piece in puzzle.pieces:
+        rgba = read_image(tmp_path / "new" / "folder" / piece.name)
+        np.testing.assert_array_equal(rgba[..., 3], np.where(piece.mask, 255, 0))
+        np.testing.assert_array_equal(rgba[piece.mask, :3], piece.image[piece.mask])
 
 
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -138,9 +138,9 @@ def test_the_mask_on_a_key_colour_is_exact(tmp_path: Path, seed: int, key: tuple
     write_pieces(tmp_path, puzzle, key)
     assert read_key_color(tmp_path) == key
     rgb = read_image(tmp_path / "a.png")
-    fragment = puzzle.fragments[0]
-    np.testing.assert_array_equal((rgb != key).any(axis=-1), fragment.mask)
-    assert np.abs(rgb[fragment.mask].astype(int) - fragment.image[fragment.mask]).max() <= 1
+    piece = puzzle.pieces[0]
+    np.testing.assert_array_equal((rgb != key).any(axis=-1), piece.mask)
+    assert np.abs(rgb[piece.mask].astype(int) - piece.image[piece.mask]).max() <= 1
 
 
 def test_other_endings_get_png_added(tmp_path: Path) -> None:

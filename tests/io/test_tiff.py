@@ -8,10 +8,9 @@ from PIL import Image
 from PIL.TiffImagePlugin import TiffImageFile
 
 from jigsawnet.errors import OutputError
-from jigsawnet.io import tiff
-from jigsawnet.io.images import read_image, write_png
+from jigsawnet.io import images
+from jigsawnet.io.images import read_image, write_png, write_tiff
 from jigsawnet.io.scans import read_dpi
-from jigsawnet.io.tiff import write_tiff
 
 EXTRA_SAMPLES, NOT_MULTIPLIED = 338, (2,)
 PICTURE = np.random.default_rng(0).integers(0, 256, (40, 60, 4), dtype=np.uint8)
@@ -50,7 +49,7 @@ def test_the_resolution_is_kept(tmp_path: Path, dpi: float, write) -> None:  # t
 
 def test_what_is_too_large_for_a_tiff_becomes_a_bigtiff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tiff(tmp_path / "small.tif", PICTURE, 300.0)
-    monkeypatch.setattr(tiff, "_CLASSIC_BYTES", PICTURE.nbytes - 1)
+    monkeypatch.setattr(images, "_CLASSIC_TIFF_BYTES", PICTURE.nbytes - 1)
     write_tiff(tmp_path / "big.tif", PICTURE, 300.0)
     assert [(tmp_path / name).read_bytes()[2] for name in ("small.tif", "big.tif")] == [42, 43]
     assert (read_image(tmp_path / "big.tif") == PICTURE).all()

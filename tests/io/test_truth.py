@@ -31,11 +31,11 @@ both_layouts = pytest.mark.parametrize("write", [write_ours, write_authors], ids
 
 def some_of(puzzle: Puzzle, order: Sequence[int]) -> Puzzle:
     """Some pieces in another order, under their own names."""
-    return Puzzle(puzzle.name, tuple(replace(puzzle.fragments[old], idx=new) for new, old in enumerate(order)))
+    return Puzzle(puzzle.name, tuple(replace(puzzle.pieces[old], idx=new) for new, old in enumerate(order)))
 
 
 def assert_same_poses(found: Assembly, truth: Assembly, order: Sequence[int]) -> None:
-    assert found.n_fragments == len(order)
+    assert found.n_pieces == len(order)
     for new, old in enumerate(order):
         assert found.poses[new].distance(truth.poses[old], at=(200.0, 200.0)) == pytest.approx((0.0, 0.0), abs=1e-3)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Assembly, BoolArray, Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, BoolArray, Piece, Puzzle, UInt8Array
 
 KEY_COLOR = (255, 0, 255)
 SIZE = (240, 180)
@@ -45,23 +45,23 @@ def wavy_labels() -> UInt8Array:
     return (3 * row + col).astype(np.uint8)
 
 
-def cut_piece(idx: int, picture: UInt8Array, shape: BoolArray, theta: float) -> tuple[Fragment, SE2]:
-    """One piece turned by ``-theta`` on a key colour, and its true ``world_from_fragment``."""
+def cut_piece(idx: int, picture: UInt8Array, shape: BoolArray, theta: float) -> tuple[Piece, SE2]:
+    """One piece turned by ``-theta`` on a key colour, and its true ``world_from_piece``."""
     x, y, w, h = cv2.boundingRect(shape.astype(np.uint8))
     side = int(np.hypot(w, h)) + 6
     to_centre = SE2(0.0, x + w // 2, y + h // 2) @ SE2(theta, 0.0, 0.0)
-    world_from_fragment = to_centre @ SE2(0.0, -(side // 2), -(side // 2))
-    matrix = world_from_fragment.inverse().matrix()[:2]
+    world_from_piece = to_centre @ SE2(0.0, -(side // 2), -(side // 2))
+    matrix = world_from_piece.inverse().matrix()[:2]
     image = cv2.warpAffine(picture, matrix, (side, side), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     mask = cv2.warpAffine(shape.astype(np.uint8), matrix, (side, side), flags=cv2.INTER_NEAREST) > 0
     image[~mask] = KEY_COLOR
-    return Fragment(idx, f"piece {idx}.png", image, mask), world_from_fragment
+    return Piece(idx, f"piece {idx}.png", image, mask), world_from_piece
 
 
 def cut_picture(angles: np.ndarray) -> Cut:
     picture, labels = smooth_picture(), wavy_labels()
     pieces = [cut_piece(idx, picture, labels == idx, float(angles[idx])) for idx in range(9)]
-    puzzle = Puzzle("wavy", tuple(fragment for fragment, _ in pieces))
+    puzzle = Puzzle("wavy", tuple(piece for piece, _ in pieces))
     return Cut(picture, labels, puzzle, Assembly(9, {f.idx: pose for f, pose in pieces}, (tuple(range(9)),)))
 
 

@@ -12,7 +12,7 @@ from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.render import image as image_module
 from jigsawnet.render import lay_out, render_assembly, straighten_components
-from jigsawnet.types import Assembly, Fragment, Puzzle
+from jigsawnet.types import Assembly, Piece, Puzzle
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -20,7 +20,7 @@ SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 def original_on_canvas(cut, assembly):
     """The uncut picture, moved as the layout moves the assembly."""
     layout = lay_out(cut.puzzle, assembly)
-    shift = layout.canvas_from_fragment[0] @ assembly.poses[0].inverse()
+    shift = layout.canvas_from_piece[0] @ assembly.poses[0].inverse()
     size = (layout.width, layout.height)
     return cv2.warpAffine(cut.picture, shift.matrix()[:2], size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
 
@@ -32,8 +32,8 @@ def assert_whole(rgba, edge_px, min_alpha=255):
     assert inside[..., :3].min() > 70
 
 
-def single(fragment, pose=None):
-    return Puzzle("one", (fragment,)), Assembly(1, {0: pose or SE2.identity()}, ((0,),))
+def single(piece, pose=None):
+    return Puzzle("one", (piece,)), Assembly(1, {0: pose or SE2.identity()}, ((0,),))
 
 
 def test_true_poses_give_the_picture_back(turned):
@@ -81,7 +81,7 @@ def test_closing_can_be_turned_off(upright):
 def test_overlaps_fade_from_one_piece_to_the_other():
     dark, light = (np.full((40, 40, 3), value, np.uint8) for value in (50, 150))
     mask = np.ones((40, 40), bool)
-    puzzle = Puzzle("two", (Fragment(0, "dark", dark, mask), Fragment(1, "light", light, mask.copy())))
+    puzzle = Puzzle("two", (Piece(0, "dark", dark, mask), Piece(1, "light", light, mask.copy())))
     assembly = Assembly(2, {0: SE2.identity(), 1: SE2(0.0, 36.0, 0.0)}, ((0, 1),))
     row = render_assembly(puzzle, assembly)[20, :, 0].astype(int)
     assert row[30] == 50
@@ -110,7 +110,7 @@ def test_the_silhouette_does_not_grow(upright):
 def test_a_pinhole_of_a_single_piece_is_kept():
     mask = np.ones((20, 20), bool)
     mask[10, 10] = False
-    puzzle, assembly = single(Fragment(0, "a", np.full((20, 20, 3), 200, np.uint8), mask))
+    puzzle, assembly = single(Piece(0, "a", np.full((20, 20, 3), 200, np.uint8), mask))
     alpha = render_assembly(puzzle, assembly)[..., 3]
     assert np.argwhere(alpha == 0).tolist() == [[10, 10]]
 
@@ -119,7 +119,7 @@ def test_the_background_never_shines_through():
     mask = np.zeros((60, 60), np.uint8)
     cv2.circle(mask, (30, 30), 20, 1, -1)
     image = np.where(mask[..., None] > 0, np.uint8(120), np.array([255, 0, 255], np.uint8)).astype(np.uint8)
-    rgba = render_assembly(*single(Fragment(0, "disc", image, mask > 0), SE2(0.3, 0.4, 0.7)))
+    rgba = render_assembly(*single(Piece(0, "disc", image, mask > 0), SE2(0.3, 0.4, 0.7)))
     assert (rgba[rgba[..., 3] > 0][:, :3] == 120).all()
     assert abs((rgba[..., 3] / 255.0).sum() - mask.sum()) < 0.01 * mask.sum()
 
@@ -141,7 +141,7 @@ def test_nothing_placed_is_one_transparent_pixel(upright):
 
 
 def test_a_piece_without_paper_is_not_drawn():
-    puzzle, assembly = single(Fragment(0, "empty", np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool)))
+    puzzle, assembly = single(Piece(0, "empty", np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool)))
     assert not render_assembly(puzzle, assembly).any()
 
 
@@ -166,12 +166,30 @@ def test_the_authors_puzzle_has_no_crack():
         pytest.skip("the authors' example puzzle is not here")
     key = np.array((folder / "bg_color.txt").read_text().split(), int)
     images = [cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB) for path in sorted(folder.glob("fragment_*.png"))]
-    fragments = tuple(Fragment(i, str(i), image, (image != key).any(axis=2)) for i, image in enumerate(images))
+    pieces = tuple(Piece(i, str(i), image, (image != key).any(axis=2)) for i, image in enumerate(images))
     swap = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]])
     rows = [line.split() for line in (folder / "groundTruth.txt").read_text().splitlines()[1::2] if line.strip()]
     poses = {i: SE2.from_matrix(swap @ np.array(row, float).reshape(3, 3) @ swap) for i, row in enumerate(rows)}
-    puzzle, truth = Puzzle("MIT_ex", fragments), Assembly(len(rows), poses, (tuple(range(len(rows))),))
+    puzzle, truth = Puzzle("MIT_ex", pieces), Assembly(len(rows), poses, (tuple(range(len(rows))),))
     rgba = render_assembly(puzzle, straighten_components(puzzle, truth))
     inside = rgba[4:-4, 4:-4].astype(int)
     assert (inside[..., 3] == 255).all()
     assert np.abs(inside[..., :3] - key).max(axis=2).min() > 60
+
+
+def test_the_compiled_sums_are_those_of_the_formula_to_the_bit():
+    rng = np.random.default_rng(7)
+    depth = rng.uniform(-9.0, 6.0, (40, 50)).astype(np.float32)
+    color = rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    reach = np.float32(7.0)
+    band = image_module._new_band(0, 0, 60, 45)
+    for _ in range(2):
+        image_module._add(band.color, band.weight, band.coverage, band.n_near, 6, 3, color, depth, reach)
+    weight = np.clip((depth + 0.5) / 3.0, 0.0, 1.0) + 1e-3 * np.clip(1.0 + depth / 7, 0.0, 1.0)
+    part = color * weight[..., None]
+    window = np.s_[3:43, 6:56]
+    assert np.array_equal(band.weight[window], weight + weight)
+    assert np.array_equal(band.color[window], part + part)
+    assert np.array_equal(band.coverage[window], 2 * np.clip(depth + 0.5, 0.0, 1.0))
+    assert np.array_equal(band.n_near[window], np.where(depth > -7, 2, 0))
+    assert np.count_nonzero(band.weight) == np.count_nonzero(weight)

@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 from jigsawnet.geometry import SE2
 from jigsawnet.render import lay_out, straighten_components
 from jigsawnet.render.layout import outline, shelve
-from jigsawnet.types import Alignment, Assembly, Edge, Fragment, Puzzle
+from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle
 
 sides = st.integers(1, 60)
 
 
 def rectangles(*sizes):
     """Pieces of plain paper, ``(width, height)`` each, with a background of two pixels around them."""
-    fragments = []
+    pieces = []
     for idx, (w, h) in enumerate(sizes):
         mask = np.zeros((h + 4, w + 4), bool)
         mask[2:-2, 2:-2] = True
-        fragments.append(Fragment(idx, str(idx), np.full((h + 4, w + 4, 3), 99, np.uint8), mask))
-    return Puzzle("rectangles", tuple(fragments))
+        pieces.append(Piece(idx, str(idx), np.full((h + 4, w + 4, 3), 99, np.uint8), mask))
+    return Puzzle("rectangles", tuple(pieces))
 
 
 def points_of(puzzle, poses, members):
-    return np.concatenate([poses[i] @ outline(puzzle.fragments[i]) for i in members])
+    return np.concatenate([poses[i] @ outline(puzzle.pieces[i]) for i in members])
 
 
 def bounds(puzzle, poses, members):
@@ -55,8 +55,8 @@ def test_shelves_keep_boxes_apart_and_inside(sizes, margin, row):
 def test_a_turned_rectangle_is_straightened_by_at_most_45_degrees(theta, x, y):
     puzzle = rectangles((120, 40), (120, 50))
     frame = SE2(theta, x, y)
-    edge = Edge(Alignment(0, 1, SE2(0.0, 0.0, 40.0), 1.0), 0.9)
-    crooked = Assembly(2, {0: frame, 1: frame @ SE2(0.0, 0.0, 40.0)}, ((0, 1),), (edge,), {0: 0.9, 1: 0.8})
+    join = Join(Alignment(0, 1, SE2(0.0, 0.0, 40.0), 1.0), 0.9)
+    crooked = Assembly(2, {0: frame, 1: frame @ SE2(0.0, 0.0, 40.0)}, ((0, 1),), (join,), {0: 0.9, 1: 0.8})
     straight = straighten_components(puzzle, crooked)
     low, high = bounds(puzzle, straight.poses, (0, 1))
     assert low == pytest.approx([0, 0], abs=1e-6)
@@ -64,7 +64,7 @@ def test_a_turned_rectangle_is_straightened_by_at_most_45_degrees(theta, x, y):
     assert straight.poses[0].distance(crooked.poses[0])[0] <= math.pi / 4 + 1e-5
     i_from_j = straight.poses[0].inverse() @ straight.poses[1]
     assert i_from_j.distance(SE2(0.0, 0.0, 40.0)) == pytest.approx((0.0, 0.0), abs=1e-6)
-    assert (straight.edges, straight.confidence) == (crooked.edges, crooked.confidence)
+    assert (straight.joins, straight.confidence) == (crooked.joins, crooked.confidence)
 
 
 def test_straightening_twice_changes_nothing(turned):
@@ -93,14 +93,14 @@ def test_a_straightened_largest_component_lies_in_the_canvas_as_in_its_own_frame
     straight = straighten_components(turned.puzzle, turned.truth)
     layout = lay_out(turned.puzzle, straight)
     for idx, pose in straight.poses.items():
-        assert pose.distance(layout.canvas_from_fragment[idx]) == pytest.approx((0.0, 0.0), abs=1e-9)
+        assert pose.distance(layout.canvas_from_piece[idx]) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
 def test_components_lie_apart_inside_the_canvas_largest_first():
     puzzle = rectangles((200, 100), (50, 100), (90, 30), (40, 60), (30, 30))
     poses = {i: SE2(0.1 * i, 300.0 * i, -40.0) for i in range(5)} | {1: SE2(0.0, 200.0, -40.0), 0: SE2(0.0, 0.0, -40.0)}
     layout = lay_out(puzzle, Assembly(5, poses, ((0, 1), (2,), (3,), (4,))), margin_px=10)
-    boxes = [bounds(puzzle, layout.canvas_from_fragment, members) for members in ((0, 1), (2,), (3,), (4,))]
+    boxes = [bounds(puzzle, layout.canvas_from_piece, members) for members in ((0, 1), (2,), (3,), (4,))]
     assert boxes[0][0] == pytest.approx([0, 0])
     canvas = np.zeros((layout.height, layout.width), np.uint8)
     for low, high in boxes:
@@ -114,7 +114,7 @@ def test_components_lie_apart_inside_the_canvas_largest_first():
 
 def test_poses_inside_a_component_only_move_together(turned):
     layout = lay_out(turned.puzzle, turned.truth)
-    moves = [layout.canvas_from_fragment[i] @ turned.truth.poses[i].inverse() for i in range(9)]
+    moves = [layout.canvas_from_piece[i] @ turned.truth.poses[i].inverse() for i in range(9)]
     for move in moves:
         assert (move.theta, move.x, move.y) == pytest.approx((0.0, moves[0].x, moves[0].y), abs=1e-9)
 
@@ -123,8 +123,8 @@ def test_the_tray_lies_below_and_leaves_the_picture_where_it_is(upright):
     some = upright.moved(lambda i: (0.0, 0.0), members=(0, 1, 3, 4))
     plain, with_tray = lay_out(upright.puzzle, some), lay_out(upright.puzzle, some, with_unplaced=True)
     assert (plain.tray, with_tray.tray) == ((), (2, 5, 6, 7, 8))
-    assert {i: with_tray.canvas_from_fragment[i] for i in some.poses} == plain.canvas_from_fragment
-    low, high = bounds(upright.puzzle, with_tray.canvas_from_fragment, with_tray.tray)
+    assert {i: with_tray.canvas_from_piece[i] for i in some.poses} == plain.canvas_from_piece
+    low, high = bounds(upright.puzzle, with_tray.canvas_from_piece, with_tray.tray)
     assert low[1] >= plain.height
     assert high[1] <= with_tray.height - 0.9
 
@@ -134,5 +134,5 @@ def test_nothing_placed_still_has_a_canvas():
     nothing = Assembly(2, {}, ())
     assert (lay_out(puzzle, nothing).width, lay_out(puzzle, nothing).height) == (1, 1)
     tray = lay_out(puzzle, nothing, with_unplaced=True)
-    assert min(pose.y for pose in tray.canvas_from_fragment.values()) == -2.0
+    assert min(pose.y for pose in tray.canvas_from_piece.values()) == -2.0
     assert tray.height >= 50

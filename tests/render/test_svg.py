@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jigsawnet.geometry import SE2
 from jigsawnet.render import assembly_svg, lay_out, render_assembly
-from jigsawnet.types import Assembly, Fragment, Puzzle
+from jigsawnet.types import Assembly, Piece, Puzzle
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -24,7 +24,7 @@ GROUPMODE = "{http://www.inkscape.org/namespaces/inkscape}groupmode"
 
 def one_piece(name):
     image = np.full((4, 5, 3), 80, np.uint8)
-    return Puzzle("p & q", (Fragment(0, name, image, np.ones((4, 5), bool)),)), Assembly(1, {0: SE2.identity()}, ((0,),))
+    return Puzzle("p & q", (Piece(0, name, image, np.ones((4, 5), bool)),)), Assembly(1, {0: SE2.identity()}, ((0,),))
 
 
 def matrix_of(image):
@@ -60,7 +60,7 @@ def test_the_matrix_is_the_pose_with_pixel_edges_at_whole_numbers(turned):
     half = SE2(0.0, 0.5, 0.5)
     for idx, image in enumerate(images_of(assembly_svg(turned.puzzle, turned.truth))):
         pose = SE2.from_matrix(half.inverse().matrix() @ matrix_of(image) @ half.matrix())
-        assert pose.distance(layout.canvas_from_fragment[idx]) == pytest.approx((0.0, 0.0), abs=1e-6)
+        assert pose.distance(layout.canvas_from_piece[idx]) == pytest.approx((0.0, 0.0), abs=1e-6)
 
 
 def test_drawing_and_picture_agree_pixel_by_pixel(upright):
@@ -75,13 +75,13 @@ def test_drawing_and_picture_agree_pixel_by_pixel(upright):
 
 
 def test_the_png_is_the_piece_cropped_with_its_mask_as_alpha(turned):
-    for fragment, image in zip(turned.puzzle.fragments, images_of(assembly_svg(turned.puzzle, turned.truth)), strict=True):
+    for piece, image in zip(turned.puzzle.pieces, images_of(assembly_svg(turned.puzzle, turned.truth)), strict=True):
         rgba = pixels_of(image)
         assert rgba.shape[:2] == (int(image.get("height")), int(image.get("width")))
         x, y = int(image.get("x")), int(image.get("y"))
         rows, cols = np.nonzero(rgba[..., 3])
-        assert np.array_equal(rgba[rows, cols, :3], fragment.image[rows + y, cols + x])
-        assert len(rows) == fragment.mask.sum()
+        assert np.array_equal(rgba[rows, cols, :3], piece.image[rows + y, cols + x])
+        assert len(rows) == piece.mask.sum()
         assert rgba.shape[0] == np.ptp(rows) + 3  # one transparent pixel around
         assert not (rgba[..., :3] == (255, 0, 255)).all(axis=2).any()
 
@@ -135,7 +135,7 @@ def test_nothing_at_all_is_still_a_drawing():
 
 
 def test_a_piece_without_paper_is_left_out():
-    puzzle = Puzzle("p", (Fragment(0, "empty", np.zeros((3, 3, 3), np.uint8), np.zeros((3, 3), bool)),))
+    puzzle = Puzzle("p", (Piece(0, "empty", np.zeros((3, 3, 3), np.uint8), np.zeros((3, 3), bool)),))
     assert images_of(assembly_svg(puzzle, Assembly(1, {}, ()))) == []
 
 
@@ -159,9 +159,7 @@ def test_names_lie_on_their_pieces_in_a_hidden_layer(turned):
     assert {label.text for label in layer} == set(turned.puzzle.names())
     layout = lay_out(turned.puzzle, some, with_unplaced=True)
     for label in layer:
-        fragment = turned.puzzle.fragments[turned.puzzle.names().index(label.text)]
-        there = layout.canvas_from_fragment[fragment.idx].inverse() @ (
-            np.array([float(label.get("x")), float(label.get("y"))]) - 0.5
-        )
+        piece = turned.puzzle.pieces[turned.puzzle.names().index(label.text)]
+        there = layout.canvas_from_piece[piece.idx].inverse() @ (np.array([float(label.get("x")), float(label.get("y"))]) - 0.5)
         col, row = np.rint(there).astype(int)
-        assert fragment.mask[row, col]
+        assert piece.mask[row, col]

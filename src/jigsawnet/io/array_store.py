@@ -8,16 +8,34 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.io.files import write_stream
+from jigsawnet.io.files import make_folder, write_stream
+from jigsawnet.types import StageReport
 
 Arrays = dict[str, NDArray[Any]]
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A stage as a store keeps it."""
+
+    key: str
+    """Hash of all that it depends on."""
+    source: str
+    """Key of what it was made from."""
+    arrays: Arrays
+    reports: tuple[StageReport, ...] = ()
+    """Seconds and counts of the stages up to this one."""
+
+
+MEASURED = "measured"
+"""The name of what a matcher measured, kept beside its candidates for when pieces are added."""
 MAX_BYTES = 64 * 2**30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biuf"
@@ -59,13 +77,13 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
     return checksum
 
 
-def read_arrays(path: Path, sha256: str) -> Arrays | None:
-    """Read arrays back; None when the file is not there, not the one with this checksum, or no such file at all."""
+def read_arrays(path: Path, sha256: str | None) -> Arrays | None:
+    """Read arrays back; None when the file is not there, not the one with this checksum (None: any), or no such file at all."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
         with path.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
+            if sha256 is not None and hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
                 return None
             with zipfile.ZipFile(stream) as archive:
                 return {info.filename.removesuffix(".npy"): _read(archive, info) for info in archive.infolist()}
@@ -95,3 +113,35 @@ def text_array(value: Any) -> NDArray[np.uint8]:
 def read_text_array(array: NDArray[Any]) -> Any:
     """What `text_array` was given."""
     return json.loads(array.tobytes().decode())
+
+
+class FolderStore:
+    """A folder that keeps the stages of many puzzles and options, each in a file named by its key.
+
+    What a matcher measured is not kept: it is for pieces that are added to the newest run of a folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def load(self, name: str, key: str | None = None) -> Saved | None:
+        """What was saved under the key."""
+        arrays = None if key is None else read_arrays(self._file(name, key), None)
+        if arrays is None or key is None:
+            return None
+        try:
+            head = read_text_array(arrays.pop("head"))
+            reports = tuple(StageReport(r["name"], r["seconds"], r["counts"]) for r in head["reports"])
+            return Saved(key, str(head["source"]), arrays, reports) if head["key"] == key else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def save(self, stages: Mapping[str, Saved]) -> None:
+        """Write each stage, whole or not at all."""
+        make_folder(self.path)
+        for name, saved in ((name, saved) for name, saved in stages.items() if name != MEASURED):
+            head = {"key": saved.key, "source": saved.source, "reports": [asdict(report) for report in saved.reports]}
+            write_arrays(self._file(name, saved.key), {"head": text_array(head), **saved.arrays})
+
+    def _file(self, name: str, key: str) -> Path:
+        return self.path / f"{name}-{key[:32]}.npz"

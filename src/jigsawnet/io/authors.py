@@ -22,8 +22,8 @@ import numpy as np
 from jigsawnet.errors import FormatError, OutputError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.files import read_text, write_text
-from jigsawnet.io.json_fields import parse_rigid
-from jigsawnet.types import Alignment, Assembly, Edge, FloatArray
+from jigsawnet.io.json_files import parse_rigid
+from jigsawnet.types import Alignment, Assembly, FloatArray, Join
 
 _Line = tuple[str, list[str]]
 """Where it stands, for error messages, and its words."""
@@ -54,15 +54,15 @@ def write_ground_truth(path: Path, truth: Assembly, names: Sequence[str]) -> Non
     write_text(path, "".join(f"{k} \n{_words(truth.poses[idx])}\n" for k, idx in enumerate(ranked, start=1)))
 
 
-def read_poses(path: Path, n_fragments: int) -> Assembly:
+def read_poses(path: Path, n_pieces: int) -> Assembly:
     """Read ``pose_result_0.txt``: the pieces of one component; all others are unplaced."""
     poses: dict[int, SE2] = {}
     for where, head, pose in _records(path, rows=3):
-        idx = _piece(head, 0, n_fragments, where)
+        idx = _piece(head, 0, n_pieces, where)
         if idx in poses:
             raise FormatError(f"{where}: piece {idx} has a pose already.")
         poses[idx] = pose
-    return Assembly(n_fragments, poses, (tuple(sorted(poses)),) if poses else ())
+    return Assembly(n_pieces, poses, (tuple(sorted(poses)),) if poses else ())
 
 
 def write_poses(path: Path, assembly: Assembly, component: int = 0) -> None:
@@ -70,18 +70,18 @@ def write_poses(path: Path, assembly: Assembly, component: int = 0) -> None:
     write_text(path, "".join(f"{k}\t{k}\n{_matrix_rows(assembly.poses[k])}" for k in assembly.components[component]))
 
 
-def read_alignments(path: Path, n_fragments: int) -> tuple[Alignment, ...]:
+def read_alignments(path: Path, n_pieces: int) -> tuple[Alignment, ...]:
     """Read ``alignments.txt``: candidates with the matcher's score as ``fit``, in the order of the file."""
-    return tuple(alignment for alignment, _ in _read_candidates(path, n_fragments))
+    return tuple(alignment for alignment, _ in _read_candidates(path, n_pieces))
 
 
-def read_stitch_lines(path: Path, n_fragments: int) -> tuple[FloatArray, ...]:
+def read_stitch_lines(path: Path, n_pieces: int) -> tuple[FloatArray, ...]:
     """The stitch line of each candidate of `read_alignments`: points ``(K, 2)``, (x, y) in j's frame; K = 0 without one."""
-    return tuple(points for _, points in _read_candidates(path, n_fragments))
+    return tuple(points for _, points in _read_candidates(path, n_pieces))
 
 
 def write_alignments(
-    path: Path, alignments: Iterable[Alignment], n_fragments: int, stitch_lines: Sequence[FloatArray] | None = None
+    path: Path, alignments: Iterable[Alignment], n_pieces: int, stitch_lines: Sequence[FloatArray] | None = None
 ) -> None:
     """Write ``alignments.txt``.
 
@@ -89,7 +89,7 @@ def write_alignments(
     lines end after the matrix: the authors' composer reads such a file, but their network needs the stitch lines.
     """
     alignments = tuple(alignments)
-    lines = [f"Node {k}" for k in range(n_fragments)]
+    lines = [f"Node {k}" for k in range(n_pieces)]
     points = [np.empty((0, 2))] * len(alignments) if stitch_lines is None else stitch_lines
     for a, stitch in zip(alignments, points, strict=True):
         tail = "".join(f" {value:.6f}" for value in np.ravel(stitch))
@@ -97,40 +97,40 @@ def write_alignments(
     write_text(path, "".join(f"{line} \n" for line in lines))
 
 
-def read_edges(path: Path, n_fragments: int) -> tuple[Edge, ...]:
+def read_joins(path: Path, n_pieces: int) -> tuple[Join, ...]:
     """Read ``filtered_alignments.txt`` or ``selected_transformation.txt``: joins with a score in [0, 1]."""
-    edges = []
+    joins = []
     for where, head, i_from_j in _records(path, rows=3):
-        alignment = _alignment(head, i_from_j, n_fragments, where)
+        alignment = _alignment(head, i_from_j, n_pieces, where)
         if not 0 <= alignment.fit <= 1:
             raise FormatError(f"{where}: the score must lie between 0 and 1, not {alignment.fit:g}.")
-        edges.append(Edge(alignment, alignment.fit))
-    return tuple(edges)
+        joins.append(Join(alignment, alignment.fit))
+    return tuple(joins)
 
 
-def write_edges(path: Path, edges: Iterable[Edge]) -> None:
+def write_joins(path: Path, joins: Iterable[Join]) -> None:
     """Write joins as ``selected_transformation.txt``; their composer reads it as ``filtered_alignments.txt`` too."""
-    blocks = (f"{e.alignment.i}\t{e.alignment.j}\t{e.score:.9f}\n{_matrix_rows(e.alignment.i_from_j)}" for e in edges)
+    blocks = (f"{e.alignment.i}\t{e.alignment.j}\t{e.confidence:.9f}\n{_matrix_rows(e.alignment.i_from_j)}" for e in joins)
     write_text(path, "# selected relative transformation \n\n" + "".join(blocks))
 
 
-def _read_candidates(path: Path, n_fragments: int) -> list[tuple[Alignment, FloatArray]]:
+def _read_candidates(path: Path, n_pieces: int) -> list[tuple[Alignment, FloatArray]]:
     candidates = []
     for where, words in _lines(path):
         if words[0] == "Node":
-            _piece(words, 1, n_fragments, where)
+            _piece(words, 1, n_pieces, where)
             continue
         if len(words) < 12 or words[12:13] not in ([], ["line"]) or len(words) % 2 != len(words[12:13]):
             raise FormatError(f'{where} must be "i j score", nine numbers of a matrix, and "line" with pairs of numbers.')
         pose = _pose_from_words(words[3:12], where)
-        alignment = _alignment(words, pose, n_fragments, where)
+        alignment = _alignment(words, pose, n_pieces, where)
         points = np.array([_number(word, where) for word in words[13:]]).reshape(-1, 2)
         candidates.append((alignment, points if int(words[0]) < int(words[1]) else pose @ points))
     return candidates
 
 
-def _alignment(words: list[str], i_from_j: SE2, n_fragments: int, where: str) -> Alignment:
-    i, j = _piece(words, 0, n_fragments, where), _piece(words, 1, n_fragments, where)
+def _alignment(words: list[str], i_from_j: SE2, n_pieces: int, where: str) -> Alignment:
+    i, j = _piece(words, 0, n_pieces, where), _piece(words, 1, n_pieces, where)
     if i == j:
         raise FormatError(f"{where}: piece {i} is joined to itself.")
     fit = _number(words[2] if len(words) > 2 else "", where)
@@ -153,10 +153,10 @@ def _lines(path: Path) -> list[_Line]:
     return [(where, words) for where, words in numbered if words and not words[0].startswith("#")]
 
 
-def _piece(words: list[str], position: int, n_fragments: int, where: str) -> int:
+def _piece(words: list[str], position: int, n_pieces: int, where: str) -> int:
     idx = _integer(words, position, where)
-    if not 0 <= idx < n_fragments:
-        raise FormatError(f"{where}: there is no piece {idx}; pieces are numbered from 0 to {n_fragments - 1}.")
+    if not 0 <= idx < n_pieces:
+        raise FormatError(f"{where}: there is no piece {idx}; pieces are numbered from 0 to {n_pieces - 1}.")
     return idx
 
 

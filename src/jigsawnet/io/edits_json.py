@@ -6,19 +6,22 @@ The file holds the edits in force and nothing else, so that it reads as the list
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from jigsawnet.edits import Accept, Cut, Edit, Edits, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin
+import msgspec
+
+from jigsawnet.edits import KINDS, Edit, Edits, Solved
 from jigsawnet.errors import FormatError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.files import read_text, write_text
-from jigsawnet.io.json_fields import MAX_NUMBER, field, load_object, number, object_list, one_per_line
-from jigsawnet.types import Alignment, Assembly, Edge, sort_components
+from jigsawnet.io.json_files import MAX_NUMBER, Share, convert, load_object, one_per_line
+from jigsawnet.types import Alignment, Assembly, Join, sort_components
 
 EDITS_FILE = "edits.json"
 UNDONE_FILE = "edits_undone.json"
@@ -28,21 +31,41 @@ MAX_BYTES = 512 * 2**20
 
 Find = Callable[[Any, str], int]
 """Gives the number of the piece that a value of JSON names; the text says where in the file."""
-
-_OF_PIECES: dict[str, type[TakeOff | Pin | Unpin | SetAside | TakeBack]] = {
-    "take_off": TakeOff, "pin": Pin, "unpin": Unpin, "set_aside": SetAside, "take_back": TakeBack,
-}  # fmt: skip
-_OF_JOINS: dict[str, type[Accept | Reject | Cut]] = {"accept": Accept, "reject": Reject, "cut": Cut}
-_KIND = {kind: name for name, kind in (_OF_PIECES | _OF_JOINS).items()}
-
-
 Memo = dict[int, tuple[Assembly, str]]
 """Texts of results that were written before, by the identity of the assembly: at a thousand pieces they are long."""
+
+_Number = Annotated[float, msgspec.Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+_Pose = tuple[_Number, _Number, _Number]
+"""``[theta, x, y]``."""
+
+
+class _Piece(msgspec.Struct):
+    name: Any
+    pose: _Pose
+    component: Annotated[int, msgspec.Meta(ge=0)]
+    confidence: Share | None = None
+
+
+class _Join(msgspec.Struct):
+    i: Any
+    j: Any
+    i_from_j: _Pose
+    score: Share
+
+
+class _Result(msgspec.Struct):
+    pieces: list[_Piece]
+    joins: list[_Join]
+
+
+class _Lists(msgspec.Struct):
+    edits: list[dict[str, Any]]
+    results: list[_Result]
 
 
 def edits_to_json(edits: Edits, names: Sequence[str], memo: Memo | None = None) -> str:
     """The text of ``edits.json``; the same edits in force give the same text."""
-    return _to_text({"format": FORMAT, "version": VERSION}, edits.held, (edits.start,), names, memo)
+    return _to_text({"format": FORMAT, "version": VERSION}, edits.done, (edits.start,), names, memo)
 
 
 def save_edits(folder: Path, edits: Edits, names: Sequence[str], memo: Memo | None = None) -> None:
@@ -71,7 +94,7 @@ def load_edits(folder: Path, names: Sequence[str]) -> Edits:
         with suppress(FormatError):
             data = load_object(path, UNDONE_FORMAT, VERSION, MAX_BYTES)
             if data.get("after") == _checksum(read_text(folder / EDITS_FILE, MAX_BYTES)):
-                undone = _read_entries(data, names, str(path), first_result=0)[0]
+                undone = _read_entries(data, names, path, first_result=0)[0]
     return Edits(edits.start, edits.entries + undone, edits.in_force)
 
 
@@ -82,14 +105,14 @@ def read_edits(path: Path, names: Sequence[str]) -> Edits:
         FormatError: the file breaks the format or names a piece that is not in ``names``.
     """
     data = load_object(path, FORMAT, VERSION, MAX_BYTES)
-    entries, results = _read_entries(data, names, str(path), first_result=1)
+    entries, results = _read_entries(data, names, path, first_result=1)
     if not results:
         raise FormatError(f'{path}: the field "results" must begin with how the pieces lay at the start.')
     return Edits(results[0], entries, len(entries))
 
 
 def has_edits(path: Path) -> bool:
-    """True when a list holds anything that a person did; also when it cannot be read, for then nobody knows."""
+    """True when a list holds anything that a person did, or cannot be read, so that it might."""
     try:
         return bool(load_object(path, FORMAT, VERSION, MAX_BYTES).get("edits"))
     except FormatError:
@@ -98,135 +121,137 @@ def has_edits(path: Path) -> bool:
 
 def parse_edit(entry: Any, find: Find, where: str) -> Edit:
     """One edit of a person from JSON; what a solve gave is not among them."""
-    kind = field(entry, "kind", where)
-    if kind == "move":
-        poses = field(entry, "poses", where)
-        if not isinstance(poses, dict):
-            raise FormatError(f"{where}.poses must be an object with a pose for each piece.")
-        pairs = entry.get("joins", [])
-        if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            raise FormatError(f"{where}.joins must be a list of pairs of pieces.")
-        joins = tuple((find(a, f"{where}.joins"), find(b, f"{where}.joins")) for a, b in pairs)
-        return Move({find(key, f"{where}.poses"): parse_pose(pose, f"{where}.poses") for key, pose in poses.items()}, joins)
-    if isinstance(kind, str) and kind in _OF_JOINS:
-        return _OF_JOINS[kind](find(field(entry, "i", where), f"{where}.i"), find(field(entry, "j", where), f"{where}.j"))
-    if isinstance(kind, str) and kind in _OF_PIECES:
-        pieces = object_list(entry, "pieces", where)
-        return _OF_PIECES[kind](tuple(find(piece, f"{where}.pieces") for piece in pieces))
-    raise FormatError(f"{where}.kind is not the name of a kind of edit.")
+    given = convert(dict[str, Any], entry, where)
+    name = given.get("kind")
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is None or kind is Solved:
+        raise FormatError(f"{where}.kind is not the name of a kind of edit.")
+    values = {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if field.name in given:
+            values[field.name] = _read_field(field.name, given[field.name], find, f"{where}.{field.name}")
+        elif field.default is dataclasses.MISSING:
+            raise FormatError(f'{where} must be an object with the field "{field.name}".')
+    return kind(**values)
 
 
 def parse_pose(value: Any, where: str) -> SE2:
     """A pose ``[theta, x, y]``."""
-    if not isinstance(value, list) or len(value) != 3:
-        raise FormatError(f"{where} must hold poses [theta, x, y].")
-    theta, x, y = (number(part, where, -MAX_NUMBER, MAX_NUMBER) for part in value)
-    return SE2(theta, x, y)
+    return SE2(*convert(_Pose, value, where))  # type: ignore[arg-type]
 
 
-def pose_row(pose: SE2) -> list[float]:
-    """``[theta, x, y]`` with all its digits, so that it reads back as the same pose."""
-    return [float(pose.theta), float(pose.x), float(pose.y)]
+def _read_field(name: str, value: Any, find: Find, where: str) -> Any:
+    """One field of an edit; a field of this name holds the same in every kind."""
+    match name:
+        case "pieces":
+            return tuple(find(piece, where) for piece in convert(list[Any], value, where))
+        case "joins":
+            return tuple((find(a, where), find(b, where)) for a, b in convert(list[tuple[Any, Any]], value, where))
+        case "poses":
+            return {find(key, where): SE2(*pose) for key, pose in convert(dict[str, _Pose], value, where).items()}
+        case _:
+            return find(value, where)
+
+
+def _plain(value: Any, names: Sequence[str]) -> Any:
+    """A field of an edit as JSON holds it; every whole number in it is a piece."""
+    match value:
+        case int():
+            return names[value]
+        case SE2():
+            return _pose_row(value)
+        case Mapping():
+            return {names[idx]: _plain(item, names) for idx, item in value.items()}
+        case _:
+            return [_plain(item, names) for item in value]
 
 
 def _to_text(
-    head: Mapping[str, Any],
-    entries: Sequence[Edit],
-    states: Sequence[Assembly],
-    names: Sequence[str],
-    memo: Memo | None,
+    head: Mapping[str, Any], entries: Sequence[Edit], states: Sequence[Assembly], names: Sequence[str], memo: Memo | None
 ) -> str:
     results, lines = list(states), []
     for edit in entries:
+        line: dict[str, Any] = {"kind": edit.kind}
         if isinstance(edit, Solved):
-            lines.append({"kind": "solved", "result": len(results)})
+            line["result"] = len(results)
             results.append(edit.assembly)
         else:
-            lines.append(_entry(edit, names))
-    fields = ", ".join(f'"{key}": {json.dumps(value)}' for key, value in head.items())
+            fields = [(field, getattr(edit, field.name)) for field in dataclasses.fields(edit)]  # type: ignore[arg-type]
+            line |= {field.name: _plain(value, names) for field, value in fields if value != field.default}
+        lines.append(line)
     memo = {} if memo is None else memo
     for state in results:
         if id(state) not in memo:
-            memo[id(state)] = (state, _result(state, names))
+            memo[id(state)] = (state, _result_text(state, names))
+    opening = ", ".join(f'"{key}": {json.dumps(value)}' for key, value in head.items())
     shown = ",\n".join(memo[id(state)][1] for state in results)
-    return f'{{{fields},\n "edits": {one_per_line(lines)},\n "results": [{shown}]}}\n'
+    return f'{{{opening},\n "edits": {one_per_line(lines)},\n "results": [{shown}]}}\n'
 
 
-def _entry(edit: Edit, names: Sequence[str]) -> dict[str, Any]:
-    match edit:
-        case Move(poses, joins):
-            entry: dict[str, Any] = {"kind": "move", "poses": {names[idx]: pose_row(pose) for idx, pose in poses.items()}}
-            return entry | ({"joins": [[names[i], names[j]] for i, j in joins]} if joins else {})
-        case Accept(i, j) | Reject(i, j) | Cut(i, j):
-            return {"kind": _KIND[type(edit)], "i": names[i], "j": names[j]}
-        case TakeOff(pieces) | Pin(pieces) | Unpin(pieces) | SetAside(pieces) | TakeBack(pieces):
-            return {"kind": _KIND[type(edit)], "pieces": [names[idx] for idx in pieces]}
-        case Solved():
-            raise ValueError("a solve is written as a result")
-
-
-def _result(assembly: Assembly, names: Sequence[str]) -> str:
+def _result_text(assembly: Assembly, names: Sequence[str]) -> str:
     pieces = [
-        {"name": names[idx], "pose": pose_row(assembly.poses[idx]), "component": k, "confidence": assembly.confidence.get(idx)}
+        {"name": names[idx], "pose": _pose_row(assembly.poses[idx]), "component": k, "confidence": assembly.confidence.get(idx)}
         for k, component in enumerate(assembly.components)
         for idx in component
     ]
     joins = [
-        {"i": names[a.i], "j": names[a.j], "i_from_j": pose_row(a.i_from_j), "score": float(edge.score)}
-        for edge in assembly.edges
-        for a in (edge.alignment,)
+        {"i": names[a.i], "j": names[a.j], "i_from_j": _pose_row(a.i_from_j), "score": float(join.confidence)}
+        for join in assembly.joins
+        for a in (join.alignment,)
     ]
     return f'{{"pieces": {one_per_line(pieces)},\n "joins": {one_per_line(joins)}}}'
 
 
-def _read_entries(data: Any, names: Sequence[str], where: str, first_result: int) -> tuple[tuple[Edit, ...], list[Assembly]]:
+def _pose_row(pose: SE2) -> list[float]:
+    """With all its digits, so that it reads back as the same pose."""
+    return [float(pose.theta), float(pose.x), float(pose.y)]
+
+
+def _read_entries(data: Any, names: Sequence[str], path: Path, first_result: int) -> tuple[tuple[Edit, ...], list[Assembly]]:
     index = {name: idx for idx, name in enumerate(names)}
 
-    def find(value: Any, at: str) -> int:
+    def find(value: Any, where: str) -> int:
         if not isinstance(value, str) or value not in index:
-            raise FormatError(f"{at} names {value!r}, which is not among the pieces.")
+            raise FormatError(f"{where} names {value!r}, which is not among the pieces.")
         return index[value]
 
-    listed = enumerate(object_list(data, "results", where))
-    results = [_read_result(entry, find, len(names), f"{where}: results[{k}]") for k, entry in listed]
+    lists = convert(_Lists, data, str(path))
+    results = [_to_assembly(result, find, len(names), f"{path}: results[{k}]") for k, result in enumerate(lists.results)]
     entries: list[Edit] = []
     used = first_result
-    for k, entry in enumerate(object_list(data, "edits", where)):
-        at = f"{where}: edits[{k}]"
-        if isinstance(entry, dict) and entry.get("kind") == "solved":
+    for k, entry in enumerate(lists.edits):
+        where = f"{path}: edits[{k}]"
+        if entry.get("kind") == Solved.kind:
             if entry.get("result") != used or used >= len(results):
-                raise FormatError(f"{at}.result must be {used}, the number of its entry in results.")
+                raise FormatError(f"{where}.result must be {used}, the number of its entry in results.")
             entries.append(Solved(results[used]))
             used += 1
         else:
-            entries.append(parse_edit(entry, find, at))
+            entries.append(parse_edit(entry, find, where))
     return tuple(entries), results
 
 
-def _read_result(entry: Any, find: Find, n_pieces: int, where: str) -> Assembly:
+def _to_assembly(result: _Result, find: Find, n_pieces: int, where: str) -> Assembly:
     poses: dict[int, SE2] = {}
-    groups: dict[int, list[int]] = {}
+    components: dict[int, list[int]] = {}
     confidence: dict[int, float] = {}
-    for k, piece in enumerate(object_list(entry, "pieces", where)):
-        at = f"{where}.pieces[{k}]"
-        idx = find(field(piece, "name", at), at)
+    for k, piece in enumerate(result.pieces):
+        idx = find(piece.name, f"{where}.pieces[{k}]")
         if idx in poses:
-            raise FormatError(f"{at} names a piece for the second time.")
-        poses[idx] = parse_pose(field(piece, "pose", at), f"{at}.pose")
-        groups.setdefault(int(number(field(piece, "component", at), f"{at}.component", 0, MAX_NUMBER)), []).append(idx)
-        if piece.get("confidence") is not None:
-            confidence[idx] = number(piece["confidence"], f"{at}.confidence", 0.0, 1.0)
-    edges = []
-    for k, join in enumerate(object_list(entry, "joins", where)):
-        at = f"{where}.joins[{k}]"
-        i, j = (find(field(join, key, at), at) for key in ("i", "j"))
+            raise FormatError(f"{where}.pieces[{k}] names a piece for the second time.")
+        poses[idx] = SE2(*piece.pose)
+        components.setdefault(piece.component, []).append(idx)
+        if piece.confidence is not None:
+            confidence[idx] = piece.confidence
+    joins = []
+    for k, join in enumerate(result.joins):
+        i, j = (find(name, f"{where}.joins[{k}]") for name in (join.i, join.j))
         if i == j:
-            raise FormatError(f"{at} joins a piece to itself.")
-        i_from_j = parse_pose(field(join, "i_from_j", at), f"{at}.i_from_j")
-        score = number(field(join, "score", at), f"{at}.score", 0.0, 1.0)
+            raise FormatError(f"{where}.joins[{k}] joins a piece to itself.")
+        i_from_j = SE2(*join.i_from_j)
         i, j, i_from_j = (i, j, i_from_j) if i < j else (j, i, i_from_j.inverse())
-        edges.append(Edge(Alignment(i, j, i_from_j, score), score))
-    return Assembly(n_pieces, poses, sort_components(groups.values()), tuple(edges), confidence)
+        joins.append(Join(Alignment(i, j, i_from_j, join.score), join.score))
+    return Assembly(n_pieces, poses, sort_components(components.values()), tuple(joins), confidence)
 
 
 def _checksum(text: str) -> str:

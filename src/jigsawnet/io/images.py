@@ -9,15 +9,14 @@ import threading
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
-from PIL.Image import Transpose
+from PIL import Image, ImageOps, UnidentifiedImageError
 from PIL.TiffImagePlugin import TiffImageFile
 
 from jigsawnet.errors import InputError
@@ -42,22 +41,17 @@ _DECODE_ERRORS = (
 )
 """What Pillow's decoders raise on damaged files, found by fuzzing and by reading its plugins."""
 
+_PNG_LEVEL = 2
+"""Compression that is three to four times as fast as Pillow's usual level 6; files are 1 to 13 % larger."""
 _TIFF_SUBFILE_TYPE = 254
 _NO_PAGE = 0b101
 """Bits of the subfile type: a smaller copy of another page, and a transparency mask."""
-_EXIF_ORIENTATION = 0x0112
-_TURN = {
-    2: Transpose.FLIP_LEFT_RIGHT,
-    3: Transpose.ROTATE_180,
-    4: Transpose.FLIP_TOP_BOTTOM,
-    5: Transpose.TRANSPOSE,
-    6: Transpose.ROTATE_270,
-    7: Transpose.TRANSVERSE,
-    8: Transpose.ROTATE_90,
-}
+_TIFF_PREDICTOR, _HORIZONTAL = 317, 2
+_CLASSIC_TIFF_BYTES = 3_900_000_000
+"""A plain TIFF counts its bytes in 32 bits; what may not fit becomes a BigTIFF."""
 
 
-class _Hush:
+class _Silence:
     """Silences warnings while any thread reads a picture.
 
     Pillow warns about large pictures and odd metadata. `warnings.catch_warnings` alone would restore the filters in the wrong
@@ -84,7 +78,7 @@ class _Hush:
                 self._saved.__exit__(None, None, None)
 
 
-_hush = _Hush()
+_silence = _Silence()
 
 
 def read_image(path: Path, max_pixels: int = 100_000_000) -> UInt8Array:
@@ -101,7 +95,7 @@ def read_image(path: Path, max_pixels: int = 100_000_000) -> UInt8Array:
             raise InputError(f"{path.name} is a folder, not a picture.")
         if path.exists() and not path.is_file():
             raise InputError(f"{path.name} is not an ordinary file, so it cannot be read as a picture.")
-        with path.open("rb") as stream, _hush:
+        with path.open("rb") as stream, _silence:
             return _decode(stream, path.name, max_pixels)
     except FileNotFoundError as error:
         raise InputError(f"{path.name} does not exist.") from error
@@ -151,15 +145,22 @@ def write_png(path: Path, image: UInt8Array, dpi: float | None = None) -> None:
     Raises:
         OutputError: the file cannot be written.
     """
-    save_picture(path, image, "PNG", dpi)
+    _save(path, image, "PNG", dpi, compress_level=_PNG_LEVEL)
 
 
-def save_picture(path: Path, image: UInt8Array, file_format: str, dpi: float | None, **options: Any) -> None:
-    """Write a picture with its resolution, if it is known; ``options`` are those of Pillow's writer of the format.
+def write_tiff(path: Path, image: UInt8Array, dpi: float | None = None) -> None:
+    """As `write_png`, as TIFF for archives and image editors (alpha not multiplied in).
 
-    Raises:
-        OutputError: the file cannot be written.
+    It is compressed by deflate with differences of neighbouring pixels; a BigTIFF is not compressed.
     """
+    if image.nbytes > _CLASSIC_TIFF_BYTES:
+        _save(path, image, "TIFF", dpi, big_tiff=True)
+    else:
+        _save(path, image, "TIFF", dpi, compression="tiff_adobe_deflate", tiffinfo={_TIFF_PREDICTOR: _HORIZONTAL})
+
+
+def _save(path: Path, image: UInt8Array, file_format: str, dpi: float | None, **options: Any) -> None:
+    """Write a picture with its resolution, if it is known; ``options`` are those of Pillow's writer of the format."""
     if image.ndim != 3 or image.shape[2] not in (3, 4) or image.dtype != np.uint8 or image.size == 0:
         raise ValueError("an image to write must be (H, W, 3) or (H, W, 4) uint8 and not empty")
     if dpi is not None:
@@ -185,8 +186,9 @@ def _decode(stream: IO[bytes], name: str, max_pixels: int) -> UInt8Array:
         if isinstance(picture, TiffImageFile) and _has_second_page(picture):
             raise InputError(f"{name} holds several pages: save each page as a picture of its own.")
         picture.load()
-        turn = _TURN.get(_orientation(picture))
-        return _to_array(picture if turn is None else picture.transpose(turn))
+        with suppress(*_DECODE_ERRORS):  # damaged EXIF data is no reason to refuse a picture
+            ImageOps.exif_transpose(picture, in_place=True)
+        return _to_array(picture)
 
 
 def _has_second_page(picture: TiffImageFile) -> bool:
@@ -200,14 +202,6 @@ def _has_second_page(picture: TiffImageFile) -> bool:
             return True
     picture.seek(0)
     return False
-
-
-def _orientation(picture: Image.Image) -> int:
-    """The EXIF orientation 1 .. 8; damaged EXIF data is no reason to refuse a picture."""
-    try:
-        return int(picture.getexif().get(_EXIF_ORIENTATION, 1))
-    except _DECODE_ERRORS:
-        return 1
 
 
 def _to_array(picture: Image.Image) -> UInt8Array:

@@ -16,24 +16,9 @@ from jigsawnet.errors import OutputError
 
 SOLVING = "Another solve is writing into {folder}{holder}; wait for it, stop it, or give another folder."
 
-_FAR = 2**30
-"""The byte that is locked on Windows, where a locked byte cannot be read: far behind the text."""
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-"""A link in the place of the file is refused: what it leads to would be written over."""
+_TIMEOUT_S = 0.1
+"""A holder that is just ending has removed the file that was opened; the next attempt opens a new one."""
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -41,56 +26,50 @@ def hold_lock(path: Path, taken: str = SOLVING) -> Iterator[None]:
     """Hold the file ``path`` while the block runs; ``taken`` says it is held, with ``{folder}`` and ``{holder}`` filled in.
 
     Raises:
-        OutputError: another process holds it; the sentence says which and since when.
+        OutputError: another process holds it; the sentence says which and since when. Or it cannot be written.
     """
-    descriptor = _open(path, taken)
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - many commands need no lock
+
+    lock = FileLock(path, timeout=_TIMEOUT_S, poll_interval=_TIMEOUT_S / 5, thread_local=False, on_acquired=_sign)
     try:
-        text = json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")})
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, text.encode())
+        _refuse_strange(path)
+        lock.acquire()
+    except Timeout as error:
+        raise OutputError(taken.format(folder=path.parent, holder=_holder(path))) from error
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:  # where the file system has no locks, go on without
+            raise OutputError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    try:
         yield
     finally:
-        if sys.platform != "win32":  # while it is held: who opens it now sees below that it is gone
+        if sys.platform != "win32":  # while it is held: who opened it before sees that it is gone, and opens it anew
             with suppress(OSError):
                 path.unlink()
-        os.close(descriptor)
-        if sys.platform == "win32":
-            with suppress(OSError):
-                path.unlink()
+        lock.release()  # removes the file on Windows
 
 
-def _open(path: Path, taken: str) -> int:
-    """Open and lock; a file that was removed between the two is opened anew."""
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
-        try:
-            _take(descriptor)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:  # where the file system has no locks, go on without
-                holder = _holder(descriptor)
-                os.close(descriptor)
-                raise OutputError(taken.format(folder=path.parent, holder=holder)) from error
-        if _is_still(path, descriptor):
-            return descriptor
-        os.close(descriptor)
+def _refuse_strange(path: Path) -> None:
+    """Refuse what only looks like a lock: writing to a pipe or through a link would do harm elsewhere."""
+    if not path.parent.is_dir():  # it would be made
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise OutputError(f"{path} cannot be written: it is a link, a folder or a pipe; remove it or give another folder.")
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
-    except OSError:
-        return False
+def _sign(descriptor: int) -> None:
+    """Say who holds it; behind a blank, since on Windows nobody else can read the first byte, which is the one locked."""
+    text = " " + json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")})
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, text.encode())
 
 
-def _holder(descriptor: int) -> str:
+def _holder(path: Path) -> str:
     """Who holds it, as far as the file says."""
     try:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        data: Any = json.loads(os.read(descriptor, 1000))
+        with path.open("rb", buffering=0) as stream:
+            stream.seek(1)
+            data: Any = json.loads(stream.read(1000))
         return f" (process {int(data['pid'])}, since {datetime.fromisoformat(data['since']):%Y-%m-%d %H:%M:%S} UTC)"
     except (OSError, ValueError, KeyError, TypeError):
         return ""

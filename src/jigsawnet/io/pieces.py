@@ -11,7 +11,7 @@ import numpy as np
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.files import read_text, refuse_link_outside, write_text
 from jigsawnet.io.images import write_png
-from jigsawnet.types import Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Piece, Puzzle, UInt8Array
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"})
 KEY_COLOR_FILE = "bg_color.txt"
@@ -39,9 +39,9 @@ def list_pictures(folder: Path) -> list[Path]:
         for path in files
         if path.suffix.lower() in PICTURE_SUFFIXES and not path.name.startswith(".") and not _RESULT.fullmatch(path.name)
     ]
-    fragments = [path for path in pictures if _AUTHORS_PIECE.fullmatch(path.name)]
-    if fragments and any(path.name in _AUTHORS_FILES for path in files):
-        pictures = fragments
+    pieces = [path for path in pictures if _AUTHORS_PIECE.fullmatch(path.name)]
+    if pieces and any(path.name in _AUTHORS_FILES for path in files):
+        pictures = pieces
     for path in pictures:
         refuse_link_outside(path, folder)
     return sorted(pictures, key=lambda path: _natural_key(path.name))
@@ -69,7 +69,7 @@ def read_key_color(folder: Path) -> tuple[int, int, int] | None:
 
 
 def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] | None = None, dpi: float | None = None) -> None:
-    """Write one PNG per piece, named after the fragment (``.png`` is added to other endings); the folder is made if need be.
+    """Write one PNG per piece, named after the piece (``.png`` is added to other endings); the folder is made if need be.
 
     Without ``key_color`` as RGBA with alpha 0 or 255; with it as RGB on that colour beside ``bg_color.txt``, where paper of
     exactly that colour is changed by one level of blue, so that the mask can be read back exactly.
@@ -77,7 +77,7 @@ def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] |
     Raises:
         OutputError: a name is not a plain file name, two names clash, or the folder cannot be written.
     """
-    names = [_file_name(fragment) for fragment in puzzle.fragments]
+    names = [_file_name(piece) for piece in puzzle.pieces]
     if len({name.casefold() for name in names}) != len(names):
         raise OutputError(f"The pieces of {puzzle.name} cannot be written: two of them would have the same file name.")
     try:
@@ -86,8 +86,8 @@ def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] |
         raise OutputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
     if key_color is not None:
         write_text(folder / KEY_COLOR_FILE, " ".join(map(str, key_color)) + "\n")
-    for name, fragment in zip(names, puzzle.fragments, strict=True):
-        pixels = _with_alpha(fragment) if key_color is None else _on_key_color(fragment, key_color)
+    for name, piece in zip(names, puzzle.pieces, strict=True):
+        pixels = _with_alpha(piece) if key_color is None else _on_key_color(piece, key_color)
         write_png(folder / name, pixels, dpi)
 
 
@@ -100,21 +100,21 @@ def _bad_key_color(path: Path) -> FormatError:
     return FormatError(f"{path.name} should hold three whole numbers from 0 to 255 (red green blue), such as 8 248 8.")
 
 
-def _file_name(fragment: Fragment) -> str:
-    name = fragment.name
+def _file_name(piece: Piece) -> str:
+    name = piece.name
     plain = PurePosixPath(name).name == name == PureWindowsPath(name).name and name not in ("", ".", "..") and "\0" not in name
     if not plain:
         raise OutputError(f"The piece {name!r} cannot be written: its name is not a plain file name.")
     return name if name.lower().endswith(".png") else f"{name}.png"
 
 
-def _with_alpha(fragment: Fragment) -> UInt8Array:
-    return np.dstack([fragment.image, np.where(fragment.mask, np.uint8(255), np.uint8(0))])
+def _with_alpha(piece: Piece) -> UInt8Array:
+    return np.dstack([piece.image, np.where(piece.mask, np.uint8(255), np.uint8(0))])
 
 
-def _on_key_color(fragment: Fragment, key_color: tuple[int, int, int]) -> UInt8Array:
+def _on_key_color(piece: Piece, key_color: tuple[int, int, int]) -> UInt8Array:
     key = np.array(key_color, dtype=np.uint8)
-    rgb = np.where(fragment.mask[..., np.newaxis], fragment.image, key)
-    looks_like_key = fragment.mask & (rgb == key).all(axis=-1)
+    rgb = np.where(piece.mask[..., np.newaxis], piece.image, key)
+    looks_like_key = piece.mask & (rgb == key).all(axis=-1)
     rgb[looks_like_key, 2] = key_color[2] + 1 if key_color[2] < 255 else 254
     return rgb

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from jigsawnet.errors import FormatError, OutputError
-from jigsawnet.io.array_store import Arrays, read_arrays, write_arrays
+from jigsawnet.io.array_store import Saved, read_arrays, write_arrays
 from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, refuse_way_out, remove_empty, write_text
-from jigsawnet.io.json_fields import load_object
+from jigsawnet.io.json_files import fill, load_object, to_json
 from jigsawnet.io.lock import hold_lock
-from jigsawnet.io.plain_json import to_json
-from jigsawnet.io.table_fields import fill
 from jigsawnet.types import StageReport
 
 FORMAT = "jigsawnet/run"
@@ -59,27 +57,23 @@ class RunFolder:
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path, self.record = path, record
 
-    def load(self, name: str, key: str | None = None) -> tuple[SavedStage, Arrays] | None:
+    def load(self, name: str, key: str | None = None) -> Saved | None:
         """A saved stage with the key (None: any); None when there is none, or its file is damaged."""
-        saved = self.record.stages.get(name)
-        if saved is None or (key is not None and saved.key != key):
+        entry = self.record.stages.get(name)
+        if entry is None or (key is not None and entry.key != key):
             return None
-        arrays = read_arrays(self.path / STAGES_FOLDER / saved.file, saved.sha256)
-        return None if arrays is None else (saved, arrays)
+        arrays = read_arrays(self.path / STAGES_FOLDER / entry.file, entry.sha256)
+        return None if arrays is None else Saved(entry.key, entry.source, arrays, entry.reports)
 
-    def save(self, name: str, key: str, source: str, arrays: Arrays, reports: tuple[StageReport, ...]) -> None:
-        """Write a stage, then name it in ``run.json``; what it replaces is removed last."""
-        self.save_all({name: (key, source, arrays, reports)})
-
-    def save_all(self, stages: Mapping[str, tuple[str, str, Arrays, tuple[StageReport, ...]]]) -> None:
-        """As `save`, for stages that belong together."""
+    def save(self, stages: Mapping[str, Saved]) -> None:
+        """Write stages that belong together, then name them in ``run.json``; what they replace is removed last."""
         refuse_way_out(self.path / STAGES_FOLDER, self.path)
         make_folder(self.path / STAGES_FOLDER)
         saved = dict(self.record.stages)
-        for name, (key, source, arrays, reports) in stages.items():
-            file = f"{name}-{key[:16]}.npz"
-            checksum = write_arrays(self.path / STAGES_FOLDER / file, arrays)
-            saved[name] = SavedStage(key, source, file, checksum, reports)
+        for name, stage in stages.items():
+            file = f"{name}-{stage.key[:16]}.npz"
+            checksum = write_arrays(self.path / STAGES_FOLDER / file, stage.arrays)
+            saved[name] = SavedStage(stage.key, stage.source, file, checksum, stage.reports)
         self.set(stages=saved)
 
     def drop(self, *names: str) -> None:

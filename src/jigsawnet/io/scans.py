@@ -31,7 +31,11 @@ def read_scan(path: Path) -> UInt8Array:
     Raises:
         InputError: as for `read_image`.
     """
-    pixels = read_image(path)
+    return on_white(read_image(path))
+
+
+def on_white(pixels: UInt8Array) -> UInt8Array:
+    """A picture ``(H, W, 3 | 4)`` as RGB; what is transparent becomes white."""
     if pixels.shape[2] == 3:
         return pixels
     alpha = pixels[..., 3:].astype(np.uint16)

@@ -9,25 +9,33 @@ pixels are paper, and is closed morphologically between neighbouring pieces only
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
+from jigsawnet.borders import njit
 from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
-from jigsawnet.render.cutout import Cutout, cut_out, mask_box
+from jigsawnet.render.cutout import cut_out, mask_box
 from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
-from jigsawnet.types import Assembly, Float32Array, Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, Float32Array, Piece, Puzzle, UInt8Array
 
 MAX_PIXELS = 400_000_000
 """Default limit of the canvas; a larger one comes from poses gone wrong."""
-_FEATHER_PX = 3.0
+_FEATHER_PX = np.float32(3.0)
 """Depth inside a piece at which it has full weight."""
-_OUTSIDE_WEIGHT = 1e-3
+_OUTSIDE_WEIGHT = np.float32(1e-3)
 """Weight of colours carried on past the border: nothing beside paper, everything in a gap."""
 _BAND_PIXELS = 1 << 24
 """Pixels blended at once; the float canvases take 25 bytes for each."""
+_THREADS = min(8, os.cpu_count() or 1)
+_UNKNOWN = np.uint8(200)
+"""Grey of pieces whose back is not known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,13 +86,41 @@ def render_assembly(
     radius = math.ceil(max_gap_px / 2) + 1 if max_gap_px > 0 else 0
     halo = 2 * radius + 1  # closing looks this far around
     n_rows = max(1, _BAND_PIXELS // layout.width)
-    picture = np.zeros((layout.height, layout.width, 4), dtype=np.uint8)
-    for top in range(0, layout.height, n_rows):
-        bottom = min(top + n_rows, layout.height)
-        band = _new_band(-halo, top - halo, layout.width + 2 * halo, bottom - top + 2 * halo)
-        _add_pieces(band, puzzle, layout, reach_px=2 * radius + 1)
-        picture[top:bottom] = _finish(band, radius)[halo:-halo, halo:-halo]
+    picture = np.empty((layout.height, layout.width, 4), dtype=np.uint8)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for top in range(0, layout.height, n_rows):
+            bottom = min(top + n_rows, layout.height)
+            band = _new_band(-halo, top - halo, layout.width + 2 * halo, bottom - top + 2 * halo)
+            for piece in _warped_pieces(pool, band, puzzle, layout, reach_px=2 * radius + 1):
+                _add(band.color, band.weight, band.coverage, band.n_near, *piece, np.float32(2 * radius + 1))
+            _finish(band.color, band.weight, _close_gaps(band, radius), picture[top:bottom], halo)
     return picture
+
+
+def render_back(
+    puzzle: Puzzle,
+    backs: Mapping[int, Piece],
+    assembly: Assembly,
+    *,
+    margin_px: int = MARGIN_PX,
+    max_pixels: int = MAX_PIXELS,
+) -> UInt8Array:
+    """Paint the back of an assembly, RGBA ``(H, W, 4)``: the mirror image of `render_assembly`, with the backs' colours.
+
+    ``backs[idx]`` is as large as the piece and, flipped from left to right, lies on it. A piece without a back is grey.
+    """
+    flipped = [_flip(front, backs[front.idx]) if front.idx in backs else _bare(front) for front in puzzle.pieces]
+    picture = render_assembly(replace(puzzle, pieces=tuple(flipped)), assembly, margin_px=margin_px, max_pixels=max_pixels)
+    return np.ascontiguousarray(picture[:, ::-1])
+
+
+def _flip(front: Piece, back: Piece) -> Piece:
+    """The back seen through the paper, in the frame of its front."""
+    return replace(front, image=back.image[:, ::-1].copy(), mask=back.mask[:, ::-1].copy())
+
+
+def _bare(front: Piece) -> Piece:
+    return replace(front, image=np.full_like(front.image, _UNKNOWN))
 
 
 def _new_band(left: int, top: int, width: int, height: int) -> _Band:
@@ -99,20 +135,27 @@ def _new_band(left: int, top: int, width: int, height: int) -> _Band:
     )
 
 
-def _add_pieces(band: _Band, puzzle: Puzzle, layout: Layout, reach_px: int) -> None:
-    """Blend every piece of the layout that touches the band, in order of idx."""
-    for idx, canvas_from_fragment in sorted(layout.canvas_from_fragment.items()):
-        fragment = puzzle.fragments[idx]
-        window = _window(band, fragment, canvas_from_fragment, reach_px)
+def _warped_pieces(
+    pool: ThreadPoolExecutor, band: _Band, puzzle: Puzzle, layout: Layout, reach_px: int
+) -> Iterator[tuple[int, int, UInt8Array, Float32Array]]:
+    """Left, top, colours and depths, in the band, of every piece that touches it; in order of idx, a few worked on ahead."""
+    ahead: deque[Future[tuple[int, int, UInt8Array, Float32Array]]] = deque()
+    for idx, canvas_from_piece in sorted(layout.canvas_from_piece.items()):
+        piece = puzzle.pieces[idx]
+        window = _window(band, piece, canvas_from_piece, reach_px)
         if window is not None:
-            _blend(band, cut_out(fragment, reach_px + 1), canvas_from_fragment, window, reach_px)
+            ahead.append(pool.submit(_warp, band, piece, canvas_from_piece, window, reach_px))
+        if len(ahead) > 2 * _THREADS:
+            yield ahead.popleft().result()
+    while ahead:
+        yield ahead.popleft().result()
 
 
-def _window(band: _Band, fragment: Fragment, canvas_from_fragment: SE2, reach_px: int) -> tuple[slice, slice] | None:
+def _window(band: _Band, piece: Piece, canvas_from_piece: SE2, reach_px: int) -> tuple[slice, slice] | None:
     """Rows and columns of the band that a piece can touch, None when it lies elsewhere or has no paper."""
-    left, top, width, height = mask_box(fragment.mask)
+    left, top, width, height = mask_box(piece.mask)
     x, y = np.array([left - reach_px, left + width - 1 + reach_px]), np.array([top - reach_px, top + height - 1 + reach_px])
-    corners = canvas_from_fragment @ np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
+    corners = canvas_from_piece @ np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(np.float64)
     low = np.floor(corners.min(axis=0)).astype(int) - (band.left, band.top)
     high = np.ceil(corners.max(axis=0)).astype(int) - (band.left, band.top) + 1
     low = np.maximum(low, 0)
@@ -122,36 +165,68 @@ def _window(band: _Band, fragment: Fragment, canvas_from_fragment: SE2, reach_px
     return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
 
-def _blend(band: _Band, cutout: Cutout, canvas_from_fragment: SE2, window: tuple[slice, slice], reach_px: int) -> None:
-    """Add one piece to the running sums within ``window``."""
+def _warp(
+    band: _Band, piece: Piece, canvas_from_piece: SE2, window: tuple[slice, slice], reach_px: int
+) -> tuple[int, int, UInt8Array, Float32Array]:
+    """Left and top of the window, and in it the colours ``(H, W, 3)`` and depths ``(H, W)`` px of one piece."""
     rows, cols = window
+    cutout = cut_out(piece, reach_px + 1)
     size = (cols.stop - cols.start, rows.stop - rows.start)
     window_from_canvas = SE2(0.0, -float(band.left + cols.start), -float(band.top + rows.start))
-    window_from_cutout = window_from_canvas @ canvas_from_fragment @ SE2(0.0, float(cutout.left), float(cutout.top))
+    window_from_cutout = window_from_canvas @ canvas_from_piece @ SE2(0.0, float(cutout.left), float(cutout.top))
     matrix = window_from_cutout.matrix()[:2]
     color = cv2.warpAffine(cutout.image, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     far = -float(reach_px + 1)
     depth = cv2.warpAffine(
-        cutout.depth, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(far,)
+        cutout.depth(), matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(far,)
     )
-    coverage = np.clip(depth + 0.5, 0.0, 1.0)
-    weight = np.clip((depth + 0.5) / _FEATHER_PX, 0.0, 1.0) + _OUTSIDE_WEIGHT * np.clip(1.0 + depth / reach_px, 0.0, 1.0)
-    band.color[window] += color * weight[..., None]
-    band.weight[window] += weight
-    band.coverage[window] += coverage
-    near = band.n_near[window]
-    np.add(near, 1, out=near, where=(depth > -reach_px) & (near < 255))
+    return cols.start, rows.start, np.asarray(color, np.uint8), np.asarray(depth, np.float32)
 
 
-def _finish(band: _Band, radius: int) -> UInt8Array:
-    """Close gaps between pieces and divide by the weights; RGBA as large as the band."""
-    alpha = np.minimum(band.coverage, 1.0)
+@njit  # type: ignore[untyped-decorator]
+def _add(
+    color: Float32Array, weight: Float32Array, coverage: Float32Array, n_near: UInt8Array,
+    left: int, top: int, piece_color: UInt8Array, depth: Float32Array, reach_px: np.float32,
+) -> None:  # fmt: skip
+    """Add one piece at (left, top) of the band to the running sums, in single precision.
+
+    For the depth d: ``weight = clip01((d + 1/2) / feather) + tiny * clip01(1 + d / reach)``, ``coverage = clip01(d + 1/2)``.
+    """
+    zero, half, one = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+    for row in range(depth.shape[0]):
+        y = top + row
+        for column in range(depth.shape[1]):
+            d = depth[row, column]
+            if d > -reach_px:  # farther off, both are 0
+                x = left + column
+                inside = min(max((d + half) / _FEATHER_PX, zero), one)
+                w = inside + _OUTSIDE_WEIGHT * min(max(one + d / reach_px, zero), one)
+                for c in range(3):
+                    color[y, x, c] += np.float32(piece_color[row, column, c]) * w
+                weight[y, x] += w
+                coverage[y, x] += min(max(d + half, zero), one)
+                if n_near[y, x] < 255:
+                    n_near[y, x] += 1
+
+
+def _close_gaps(band: _Band, radius: int) -> Float32Array:
+    """Coverage in [0, 1], closed between pieces; one piece alone keeps its own notches and holes."""
+    alpha = np.minimum(band.coverage, np.float32(1.0))
     if radius:
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
-        closed = cv2.morphologyEx(alpha, cv2.MORPH_CLOSE, disc)
-        np.copyto(alpha, closed, where=band.n_near >= 2)  # one piece alone keeps its own notches and holes
-    rgba = np.zeros((*alpha.shape, 4), dtype=np.uint8)
-    rgba[..., 3] = np.rint(255.0 * alpha)
-    rgb = band.color / np.maximum(band.weight, 1e-9)[..., None]
-    np.copyto(rgba[..., :3], np.rint(rgb).astype(np.uint8), where=rgba[..., 3:] > 0)
-    return rgba
+        np.copyto(alpha, cv2.morphologyEx(alpha, cv2.MORPH_CLOSE, disc), where=band.n_near >= 2)
+    return alpha
+
+
+@njit  # type: ignore[untyped-decorator]
+def _finish(color: Float32Array, weight: Float32Array, alpha: Float32Array, rgba: UInt8Array, halo: int) -> None:
+    """Divide by the weights; ``rgba (H, W, 4)`` is the band without its halo."""
+    least = np.float32(1e-9)
+    for row in range(rgba.shape[0]):
+        for column in range(rgba.shape[1]):
+            y, x = row + halo, column + halo
+            opacity = np.uint8(np.rint(np.float32(255.0) * alpha[y, x]))
+            rgba[row, column, 3] = opacity
+            for c in range(3):
+                value = np.rint(color[y, x, c] / max(weight[y, x], least))
+                rgba[row, column, c] = np.uint8(value) if opacity > 0 else np.uint8(0)

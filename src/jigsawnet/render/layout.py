@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Assembly, FloatArray, Fragment, Puzzle
+from jigsawnet.types import Assembly, FloatArray, Piece, Puzzle
 
 MARGIN_PX = 24
 """Default distance between components, and between pieces of the tray."""
@@ -25,16 +25,16 @@ _SLACK_PX = 0.05
 class Layout:
     """A canvas of ``width x height`` pixels, the centre of its top-left pixel at (0, 0), and where the pieces lie in it.
 
-    ``canvas_from_fragment`` holds every drawn piece: those of the components and those in ``tray`` (unplaced ones).
+    ``canvas_from_piece`` holds every drawn piece: those of the components and those in ``tray`` (unplaced ones).
     """
 
-    canvas_from_fragment: Mapping[int, SE2]
+    canvas_from_piece: Mapping[int, SE2]
     width: int
     height: int
     tray: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "canvas_from_fragment", MappingProxyType(dict(self.canvas_from_fragment)))
+        object.__setattr__(self, "canvas_from_piece", MappingProxyType(dict(self.canvas_from_piece)))
 
 
 def straighten_components(puzzle: Puzzle, assembly: Assembly) -> Assembly:
@@ -62,18 +62,18 @@ def lay_out(puzzle: Puzzle, assembly: Assembly, *, with_unplaced: bool = False, 
         with_unplaced: Also place the unplaced pieces, in rows below the picture.
         margin_px: Distance between components, and between pieces of the tray.
     """
-    groups = [{idx: assembly.poses[idx] for idx in component} for component in assembly.components]
+    components = [{idx: assembly.poses[idx] for idx in component} for component in assembly.components]
     tray = assembly.unplaced if with_unplaced else ()
-    picture, width, height = _pack(puzzle, groups, margin_px, row_width=0)
+    picture, width, height = _pack(puzzle, components, margin_px, row_width=0)
     below, tray_width, tray_height = _pack(puzzle, [{idx: SE2.identity()} for idx in tray], margin_px, row_width=width)
     top = height + margin_px if height and tray_height else height
     poses = picture | {idx: replace(pose, y=pose.y + top) for idx, pose in below.items()}
     return Layout(poses, max(width, tray_width, 1), max(top + tray_height, 1), tray)
 
 
-def outline(fragment: Fragment) -> FloatArray:
-    """Border pixels of the mask, ``(N, 2)`` px in the fragment's frame; the corner (0, 0) for a piece without paper."""
-    curves, _ = cv2.findContours(fragment.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+def outline(piece: Piece) -> FloatArray:
+    """Border pixels of the mask, ``(N, 2)`` px in the piece's frame; the corner (0, 0) for a piece without paper."""
+    curves, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     if not curves:
         return np.zeros((1, 2))
     return np.concatenate([curve.reshape(-1, 2) for curve in curves]).astype(np.float64)
@@ -81,7 +81,7 @@ def outline(fragment: Fragment) -> FloatArray:
 
 def _outline_points(puzzle: Puzzle, poses: Mapping[int, SE2]) -> FloatArray:
     """Border pixels of several pieces, carried by ``poses`` into one frame; (N, 2)."""
-    return np.concatenate([pose @ outline(puzzle.fragments[idx]) for idx, pose in poses.items()])
+    return np.concatenate([pose @ outline(puzzle.pieces[idx]) for idx, pose in poses.items()])
 
 
 def _upright_turn(points: FloatArray) -> float:
@@ -93,17 +93,17 @@ def _upright_turn(points: FloatArray) -> float:
 
 
 def _pack(
-    puzzle: Puzzle, groups: Iterable[Mapping[int, SE2]], margin_px: int, row_width: int
+    puzzle: Puzzle, components: Iterable[Mapping[int, SE2]], margin_px: int, row_width: int
 ) -> tuple[dict[int, SE2], int, int]:
-    """Pack groups of pieces into rows; returns poses in the packed frame, and the width and height used (0, 0 for none)."""
-    groups = list(groups)
-    bounds = [(points.min(axis=0), points.max(axis=0)) for points in (_outline_points(puzzle, g) for g in groups)]
+    """Pack components or single pieces into rows; returns poses in the packed frame, width and height used (0, 0 for none)."""
+    components = list(components)
+    bounds = [(points.min(axis=0), points.max(axis=0)) for points in (_outline_points(puzzle, c) for c in components)]
     sizes = [(_cells(high[0] - low[0]), _cells(high[1] - low[1])) for low, high in bounds]
     corners, width, height = shelve(sizes, margin_px, row_width)
     poses: dict[int, SE2] = {}
-    for group, (low, _), (left, top) in zip(groups, bounds, corners, strict=True):
+    for component, (low, _), (left, top) in zip(components, bounds, corners, strict=True):
         x, y = left - float(low[0]), top - float(low[1])
-        poses.update({idx: replace(pose, x=pose.x + x, y=pose.y + y) for idx, pose in group.items()})
+        poses.update({idx: replace(pose, x=pose.x + x, y=pose.y + y) for idx, pose in component.items()})
     return poses, width, height
 
 

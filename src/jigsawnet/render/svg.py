@@ -1,15 +1,16 @@
 """The editable drawing: one named ``<image>`` per piece, one layer per component, unplaced pieces in a tray below.
 
 SVG puts pixel edges at whole numbers, we put pixel centres there: a point p of ours is p + (0.5, 0.5) in the drawing. Each
-image is put at its place in its own fragment, so its matrix depends on the pose alone and the pose can be read back from it.
+image is put at its place in its own piece, so its matrix depends on the pose alone and the pose can be read back from it.
 """
 
 from __future__ import annotations
 
 import base64
+import html
 import re
-from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import cv2
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from jigsawnet.geometry import SE2
 from jigsawnet.render.cutout import cut_out, mask_box
 from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
-from jigsawnet.types import Assembly, Fragment, Puzzle
+from jigsawnet.types import Assembly, Piece, Puzzle
 
 _NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MM_PER_INCH = 25.4
@@ -46,6 +47,10 @@ def assembly_svg(
         dpi: Resolution of the pieces; when it is known the drawing has its true size in mm.
     """
     layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
+    drawn = [idx for idx in layout.canvas_from_piece if puzzle.pieces[idx].mask.any()]
+    with ThreadPoolExecutor() as pool:
+        elements = pool.map(lambda idx: _image(puzzle.pieces[idx], layout.canvas_from_piece[idx]), drawn)
+        images = dict(zip(drawn, elements, strict=True))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -55,21 +60,18 @@ def assembly_svg(
         f"<title>{_text(puzzle.name)}</title>",
     ]
     for number, component in enumerate(assembly.components):
-        lines += _layer(f"component-{number}", f"Component {number}", component, puzzle, layout)
+        lines += _layer(f"component-{number}", f"Component {number}", component, images)
     if layout.tray:
-        lines += _layer("unplaced", "Unplaced pieces", layout.tray, puzzle, layout)
+        lines += _layer("unplaced", "Unplaced pieces", layout.tray, images)
     lines += _names(puzzle, layout)
     lines.append("</svg>")
     return "\n".join(lines) + "\n"
 
 
-def _layer(layer_id: str, label: str, members: Sequence[int], puzzle: Puzzle, layout: Layout) -> Iterator[str]:
+def _layer(layer_id: str, label: str, members: Sequence[int], images: Mapping[int, str]) -> list[str]:
     """Lines of one Inkscape layer that holds the pieces ``members``."""
-    yield f'<g inkscape:groupmode="layer" id="{layer_id}" inkscape:label="{label}">'
-    for idx in members:
-        if puzzle.fragments[idx].mask.any():
-            yield _image(puzzle.fragments[idx], layout.canvas_from_fragment[idx])
-    yield "</g>"
+    head = f'<g inkscape:groupmode="layer" id="{layer_id}" inkscape:label="{label}">'
+    return [head, *(images[idx] for idx in members if idx in images), "</g>"]
 
 
 def _names(puzzle: Puzzle, layout: Layout) -> Iterator[str]:
@@ -78,15 +80,15 @@ def _names(puzzle: Puzzle, layout: Layout) -> Iterator[str]:
         '<g inkscape:groupmode="layer" id="names" inkscape:label="Names of pieces" style="display:none" text-anchor="middle"'
         ' font-family="sans-serif" fill="#000" stroke="#fff" paint-order="stroke">'
     )
-    for idx, canvas_from_fragment in sorted(layout.canvas_from_fragment.items()):
-        fragment = puzzle.fragments[idx]
-        left, top, width, height = mask_box(fragment.mask)
+    for idx, canvas_from_piece in sorted(layout.canvas_from_piece.items()):
+        piece = puzzle.pieces[idx]
+        left, top, width, height = mask_box(piece.mask)
         if width:
-            x, y = _HALF_PIXEL @ canvas_from_fragment @ np.array([left + (width - 1) / 2, top + (height - 1) / 2])
+            x, y = _HALF_PIXEL @ canvas_from_piece @ np.array([left + (width - 1) / 2, top + (height - 1) / 2])
             size = max(2.0, min(width, height) / 8)
             yield (
                 f'<text x="{_number(round(x, 2))}" y="{_number(round(y, 2))}" font-size="{size:.1f}"'
-                f' stroke-width="{size / 6:.2f}">{_text(fragment.name)}</text>'
+                f' stroke-width="{size / 6:.2f}">{_text(piece.name)}</text>'
             )
     yield "</g>"
 
@@ -96,17 +98,18 @@ def _side(length_px: int, dpi: float | None) -> str:
     return f"{length_px}px" if dpi is None else f"{_number(round(length_px / dpi * _MM_PER_INCH, 4))}mm"
 
 
-def _image(fragment: Fragment, canvas_from_fragment: SE2) -> str:
+def _image(piece: Piece, canvas_from_piece: SE2) -> str:
     """One piece as an ``<image>`` element."""
-    cutout = cut_out(fragment, _PAD_PX)
-    alpha = np.where(cutout.mask, np.uint8(255), np.uint8(0))
-    _, png = cv2.imencode(".png", np.dstack([cutout.image[..., ::-1], alpha]))
+    cutout = cut_out(piece, _PAD_PX)
+    bgra = cv2.cvtColor(cutout.image, cv2.COLOR_RGB2BGRA)
+    bgra[..., 3] = np.where(cutout.mask, np.uint8(255), np.uint8(0))
+    _, png = cv2.imencode(".png", bgra)
     height, width = cutout.mask.shape
-    m = (_HALF_PIXEL @ canvas_from_fragment @ _HALF_PIXEL.inverse()).matrix()
+    m = (_HALF_PIXEL @ canvas_from_piece @ _HALF_PIXEL.inverse()).matrix()
     numbers = " ".join(_number(v) for v in (m[0, 0], m[1, 0], m[0, 1], m[1, 1], m[0, 2], m[1, 2]))
-    name = _text(fragment.name)
+    name = _text(piece.name)
     return (
-        f'<image id="piece-{fragment.idx}" inkscape:label="{name}" x="{cutout.left}" y="{cutout.top}"'
+        f'<image id="piece-{piece.idx}" inkscape:label="{name}" x="{cutout.left}" y="{cutout.top}"'
         f' width="{width}" height="{height}" preserveAspectRatio="none" transform="matrix({numbers})"'
         f' xlink:href="data:image/png;base64,{base64.b64encode(png.tobytes()).decode("ascii")}"><title>{name}</title></image>'
     )
@@ -114,7 +117,7 @@ def _image(fragment: Fragment, canvas_from_fragment: SE2) -> str:
 
 def _text(name: str) -> str:
     """A name as XML text or attribute; what XML cannot hold, and control characters, are dropped."""
-    return escape(_NOT_XML.sub("", name), {'"': "&quot;", "'": "&apos;"})
+    return html.escape(_NOT_XML.sub("", name))
 
 
 def _number(value: float) -> str:

@@ -14,14 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.geometry import SE2
-from jigsawnet.render import render_assembly
-from jigsawnet.render.report import ReportInput, joins, pieces, report_html
-from jigsawnet.render.report.citation import PAPER, bibtex
-from jigsawnet.render.report.confidence_map import GRADES, grade_of
-from jigsawnet.render.report.facts import Join, best_guesses, seam_words, weakest_first
-from jigsawnet.render.report.page import percent, text
-from jigsawnet.types import Alignment, Assembly, Edge, Fragment, MatchGraph, Puzzle, RunReport, Seam, StageReport
+from jigsawnet.render import render_assembly, report
+from jigsawnet.render.report import ReportInput, pictures, report_html
+from jigsawnet.render.report.facts import GRADES, ShownJoin, best_guesses, grade_of, percent, seam_words, weakest_first
+from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, RunReport, Seam, StageReport
 
 ROOT = Path(__file__).resolve().parents[3]
 EVIL = (
@@ -30,6 +28,7 @@ EVIL = (
     "javascript:alert(1)'",
     "\u202eright to left",
     "&amp;</title>",
+    "{{ 7 * 7 }}{% raw %}",
 )
 VOID = {"meta", "img", "br"}
 RUN = RunReport(
@@ -72,20 +71,24 @@ class Page(HTMLParser):
 
 def solved(cut, left_out=(), scores=None):
     """The truth as a result: joins between neighbours, those of the pieces left out only as candidates."""
-    edges = []
+    joins = []
     for k, (i, j) in enumerate(GRID):
         alignment = Alignment(i, j, cut.truth.poses[i].inverse() @ cut.truth.poses[j], 0.9, SEAM)
-        edges.append(Edge(alignment, scores[k] if scores else 0.5 + 0.04 * k))
+        joins.append(Join(alignment, scores[k] if scores else 0.5 + 0.04 * k))
     kept = tuple(idx for idx in range(9) if idx not in left_out)
-    selected = tuple(e for e in edges if e.alignment.i in kept and e.alignment.j in kept)
+    selected = tuple(e for e in joins if e.alignment.i in kept and e.alignment.j in kept)
     poses = {idx: cut.truth.poses[idx] for idx in kept}
     assembly = Assembly(9, poses, (kept,) if kept else (), selected, {idx: 0.3 + 0.08 * idx for idx in kept})
-    return assembly, MatchGraph(9, tuple(edges))
+    return assembly, scored(joins)
 
 
-def make_input(cut, assembly, graph, puzzle=None, run=RUN, dpi=None):
+def scored(joins):
+    return Candidates.of([join.alignment for join in joins]).with_scores(np.array([join.score for join in joins]))
+
+
+def make_input(cut, assembly, rows, puzzle=None, run=RUN, dpi=None):
     puzzle = puzzle or cut.puzzle
-    return ReportInput(puzzle, assembly, graph, run, render_assembly(puzzle, assembly), dpi)
+    return ReportInput(puzzle, assembly, rows, run, render_assembly(puzzle, assembly), dpi)
 
 
 @pytest.fixture
@@ -135,8 +138,8 @@ def test_every_picture_says_what_it_shows(page_input):
 
 def test_hostile_names_are_only_text(turned):
     names = [*EVIL, *(f"p{k}" for k in range(9 - len(EVIL)))]
-    fragments = tuple(replace(f, name=name) for f, name in zip(turned.puzzle.fragments, names, strict=True))
-    puzzle = Puzzle(EVIL[0], fragments)
+    pieces = tuple(replace(f, name=name) for f, name in zip(turned.puzzle.pieces, names, strict=True))
+    puzzle = Puzzle(EVIL[0], pieces)
     run = replace(RUN, warnings=(EVIL[1],), puzzle=EVIL[0], config={EVIL[0]: EVIL[1]})
     stage = StageReport(EVIL[0], 1.0, {EVIL[1]: 1})
     run = replace(run, stages=(stage,))
@@ -150,22 +153,25 @@ def test_hostile_names_are_only_text(turned):
 @given(st.text(max_size=40))
 @settings(max_examples=200)
 def test_any_text_stays_text(words):
-    page = Page(f"<p title='{text(words)}'>{text(words)}</p>")
-    assert [tag for tag, _ in page.elements] == ["p"]
-    assert set(page.text) <= set(words)
+    template = report._template().environment.from_string("<p title='{{ words }}'>{{ words }}</p>")
+    page = Page(template.render(words=words))
+    assert [(tag, list(attributes)) for tag, attributes in page.elements] == [("p", ["title"])]
+    assert page.text == page.elements[0][1]["title"]
+    holdable = ((" ", "~"), ("\xa0", "\ud7ff"), ("\ue000", "\ufffd"), ("\U00010000", "\U0010ffff"))
+    assert page.text == "".join(c for c in words if any(low <= c <= high for low, high in holdable))
 
 
 def test_joins_come_weakest_first_with_what_is_known(page_input):
     page = Page(report_html(page_input))
     shown = [float(share) for share in re.findall(r"([\d.]+) %", page.text[page.text.index("Joins, weakest first") :])]
-    scores = sorted(edge.score for edge in page_input.assembly.edges)
+    scores = sorted(join.score for join in page_input.assembly.joins)
     assert shown[: len(scores)] == pytest.approx([100 * score for score in scores])
     assert "Seam of 60 px (5.1 mm), borders 0.4 px apart, colour step 3.5 Lab; in 2 closed loops." in page.text
 
 
 def test_what_is_odd_about_a_seam_is_said(page_input):
     odd = replace(SEAM, distance_px=2.0, gap_px=30.0, overlap_px=4.0)
-    alone = Join(0, 1, SE2.identity(), 0.5, 0, odd)
+    alone = ShownJoin(0, 1, SE2.identity(), 0.5, 0, odd)
     assert seam_words(replace(page_input, dpi=None), alone) == (
         "Seam of 60 px, borders 0.4 px apart beside the gap of 2.0 px that worn edges leave, colour step 3.5 Lab,"
         " 30 px of it open, overlap 4.0 px; no closed loop holds it."
@@ -179,10 +185,10 @@ def test_a_close_up_has_the_first_piece_above_and_no_crack(shift):
     mask = np.zeros((60, 80), bool)
     mask[5:55, 5:75] = True
     colors = ((200, 0, 0), (0, 0, 200))
-    made = pieces.Pieces(
-        Puzzle("p", tuple(Fragment(k, str(k), np.full((60, 80, 3), colors[k], np.uint8), mask.copy()) for k in (0, 1)))
+    made = pictures.DrawnPieces(
+        Puzzle("p", tuple(Piece(k, str(k), np.full((60, 80, 3), colors[k], np.uint8), mask.copy()) for k in (0, 1)))
     )
-    view = joins.close_up(made[0], made[1], SE2(0.0, *shift), (280, 170))
+    view = pictures.close_up(made[0], made[1], SE2(0.0, *shift), (280, 170))
     assert view.image[40, 140].tolist() == [200, 0, 0]
     assert view.image[130, 140].tolist() == [0, 0, 200]
     column = view.image[30:140, 140].astype(int)
@@ -194,42 +200,59 @@ def test_a_close_up_has_the_first_piece_above_and_no_crack(shift):
     assert (view.left_y, view.right_y) == pytest.approx((85, 85), abs=6)
 
 
-def test_the_seam_is_marked_outside_the_picture():
-    view = joins.CloseUp(np.zeros((170, 280, 3), np.uint8), 30.0, 250.0, 80.0, 90.0)
-    drawing = joins._drawing(view, "a & b")
-    assert 'aria-label="a &amp; b"' in drawing
-    left, right = (float(word) for word in re.findall(r'<path d="M([\d.]+)', drawing))
-    assert left < joins._SIDE
-    assert right > joins._SIDE + 280
-    (below,) = (float(word) for word in re.findall(r'd="M42 ([\d.]+)v8m0 -4H262', drawing))
-    assert below > 170
+def test_the_seam_is_marked_outside_the_picture(page_input):
+    page = report_html(page_input)
+    left, top, width, height = map(
+        int, re.search(r'class="frame" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', page).groups()
+    )
+    assert (width, height) == (280, 170)
+    marks = re.findall(
+        r'<path d="M([\d.]+) ([\d.]+)l-9 -5v10z"/><path d="M([\d.]+) ([\d.]+)l9 -5v10z"/>'
+        r'<path fill="none" stroke-width="2" d="M([\d.]+) ([\d.]+)v8m0 -4H([\d.]+)m0 -4v8"/>',
+        page,
+    )
+    assert len(marks) == len(page_input.assembly.joins)
+    for mark in marks:
+        left_x, left_y, right_x, right_y, start, below, end = map(float, mark)
+        assert left_x < left < start < end < left + width < right_x
+        assert top < left_y < top + height
+        assert top < right_y < top + height
+        assert below > top + height
 
 
-def test_a_gap_between_worn_pieces_shows_as_paper():
+@pytest.mark.parametrize("gap", [8.0, 30.0])
+def test_a_gap_between_worn_pieces_shows_as_paper(gap):
     mask = np.zeros((60, 80), bool)
     mask[5:55, 5:75] = True
-    puzzle = Puzzle("p", tuple(Fragment(k, str(k), np.full((60, 80, 3), 90, np.uint8), mask.copy()) for k in range(2)))
-    made = pieces.Pieces(puzzle)
-    view = joins.close_up(made[0], made[1], SE2(0.0, 0.0, 58.0), (280, 170))
+    puzzle = Puzzle("p", tuple(Piece(k, str(k), np.full((60, 80, 3), 90, np.uint8), mask.copy()) for k in range(2)))
+    made = pictures.DrawnPieces(puzzle)
+    view = pictures.close_up(made[0], made[1], SE2(0.0, 0.0, 50.0 + gap), (280, 170))
     assert view.image[85, 140].tolist() == [236, 236, 236]
+    assert view.to_x - view.from_x == pytest.approx(3.0 * 70, abs=8)
+
+
+def test_the_picture_lies_on_grey_where_it_is_transparent():
+    rgba = np.array([[[10, 20, 30, 255], [10, 20, 30, 0], [36, 136, 236, 128]]], np.uint8)
+    assert pictures.shrunk(rgba).tolist() == [[[10, 20, 30], [236, 236, 236], [136, 186, 236]]]
 
 
 def test_large_pieces_are_made_smaller_for_a_close_up(turned):
-    fragment = turned.puzzle.fragments[0]
-    large = Fragment(
-        0, "large", np.kron(fragment.image, np.ones((12, 12, 1), np.uint8)), np.kron(fragment.mask, np.ones((12, 12), bool))
+    piece = turned.puzzle.pieces[0]
+    large = Piece(
+        0, "large", np.kron(piece.image, np.ones((12, 12, 1), np.uint8)), np.kron(piece.mask, np.ones((12, 12), bool))
     )
-    image = pieces.thumbnail(pieces.Pieces(Puzzle("p", (large,)))[0], (150, 120))
+    image = pictures.thumbnail(pictures.DrawnPieces(Puzzle("p", (large,)))[0], (150, 120))
     paper = (image == 236).all(axis=2)
     assert 0.1 < paper.mean() < 0.9
-    assert abs(float(image[~paper].mean()) - float(fragment.image[fragment.mask].mean())) < 6
+    assert abs(float(image[~paper].mean()) - float(piece.image[piece.mask].mean())) < 6
 
 
 def test_guesses_are_the_best_candidates_with_different_pieces(turned):
-    assembly, graph = solved(turned, left_out=(4,))
+    assembly, rows = solved(turned, left_out=(4,))
+    all_joins = [rows.join_at(row) for row in range(len(rows))]
     worse = Alignment(1, 4, SE2(0.3, 1.0, 2.0), 0.1)
-    guesses = best_guesses(assembly, MatchGraph(9, (*graph.edges, Edge(worse, 0.01))), 3)[4]
-    beside = sorted((e.score, e.alignment.i + e.alignment.j - 4) for e in graph.edges if 4 in (e.alignment.i, e.alignment.j))
+    guesses = best_guesses(assembly, scored([*all_joins, Join(worse, 0.01)]), 3)[4]
+    beside = sorted((e.score, e.alignment.i + e.alignment.j - 4) for e in all_joins if 4 in (e.alignment.i, e.alignment.j))
     assert [(guess.score, guess.other) for guess in guesses] == beside[:0:-1]
     for guess in guesses:
         true = turned.truth.poses[guess.other].inverse() @ turned.truth.poses[4]
@@ -245,13 +268,13 @@ def test_joins_are_shown_as_they_lie_in_the_picture(turned):
 
 
 def test_limits_hold_and_are_said(turned, monkeypatch):
-    monkeypatch.setattr(joins, "MOST_CLOSE_UPS", 4)
-    monkeypatch.setattr(joins, "MOST_ROWS", 2)
-    monkeypatch.setattr(pieces, "MOST_PIECES", 1)
+    monkeypatch.setattr(report, "MOST_CLOSE_UPS", 4)
+    monkeypatch.setattr(report, "MOST_ROWS", 2)
+    monkeypatch.setattr(report, "MOST_PIECES", 1)
     given_input = make_input(turned, *solved(turned, left_out=(0, 1)))
     page = Page(report_html(given_input))
     assert sum(attributes.get("aria-label", "").startswith("Seam of") for _, attributes in page.elements) == 4
-    n = len(given_input.assembly.edges)
+    n = len(given_input.assembly.joins)
     assert f"{n - 4} joins with higher confidence are not shown as pictures." in page.text
     assert f"{n - 6} more join" in page.text
     assert "Not shown: 1 more piece." in page.text
@@ -261,8 +284,8 @@ def test_a_large_picture_is_shown_smaller(turned):
     assembly, graph = solved(turned)
     scale = 12
     big = tuple(
-        Fragment(f.idx, f.name, f.image.repeat(scale, 0).repeat(scale, 1), f.mask.repeat(scale, 0).repeat(scale, 1))
-        for f in turned.puzzle.fragments
+        Piece(f.idx, f.name, f.image.repeat(scale, 0).repeat(scale, 1), f.mask.repeat(scale, 0).repeat(scale, 1))
+        for f in turned.puzzle.pieces
     )
     half = (scale - 1) / 2
     at_centre = SE2(0.0, half, half)
@@ -282,7 +305,7 @@ def test_nothing_placed_is_still_a_report(turned):
 
 def test_no_pieces_at_all():
     empty = Puzzle("none", ())
-    given_input = ReportInput(empty, Assembly(0, {}, ()), MatchGraph(0, ()), RUN, np.zeros((1, 1, 4), np.uint8))
+    given_input = ReportInput(empty, Assembly(0, {}, ()), Candidates.none(), RUN, np.zeros((1, 1, 4), np.uint8))
     assert "None of the 0 pieces" in report_html(given_input)
 
 
@@ -324,11 +347,28 @@ def test_every_confidence_has_a_colour():
     assert grade_of(-0.1) == GRADES[-1]
 
 
-def test_the_citation_is_that_of_the_citation_file():
+def test_the_citation_is_that_of_the_citation_file(page_input):
+    page = Page(report_html(replace(page_input, report=replace(RUN, version="9.8.7"))))
+    words = " ".join(page.text[page.text.rindex("How to cite") :].split())
     facts = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     paper = facts[facts.index("preferred-citation") :]
     fields = "title|family-names|given-names|journal|volume|issue|start|end|year|value"
     for value in re.findall(rf'^\s+(?:- )?(?:{fields}): "?([^"\n]+)', paper, re.MULTILINE):
-        assert value in PAPER
-    assert re.search(r'url: "([^"]+)"', paper)[1] in bibtex("1.0")
-    assert "version = {9.8.7}" in bibtex("9.8.7")
+        assert value in words[: words.index("@article")]
+    address = re.search(r'url: "([^"]+)"', paper)[1]
+    assert f"url = {{{address}}}" in words
+    assert "author = {{The jigsawnet developers}}, version = {9.8.7} }" in words
+
+
+def test_parts_and_pieces_beyond_the_limits_are_named(turned, monkeypatch):
+    monkeypatch.setattr(report, "MOST_PIECES", 1)
+    monkeypatch.setattr(report, "MOST_NAMES", 2)
+    monkeypatch.setattr(report, "MOST_PARTS", 1)
+    kept = {idx: turned.truth.poses[idx] for idx in (0, 1, 2, 3, 4)}
+    parts = Assembly(9, kept, ((0, 1, 2), (3, 4)))
+    text = " ".join(Page(report_html(make_input(turned, parts, Candidates.none()))).text.split())
+    assert "5 of 9 pieces are placed in 2 separate parts; 4 pieces have no place." in text
+    assert "piece 0.png, piece 1.png and 1 more" in text
+    assert "1 more part not shown." in text
+    assert "No candidate join was found for it." in text
+    assert "Not shown: 3 more pieces.Their names piece 6.png, piece 7.png …" in text

@@ -1,140 +1,190 @@
 """``report.html``: one page that tells a person what was found and how sure it is. Pure: facts in, text out.
 
 Everything is inside the page, nothing is loaded and no script runs. Its size is bounded: the picture is made smaller, and of
-joins and pieces only so many are drawn; the page says how many are not.
+joins and pieces only so many are drawn; the page says how many are not. ``templates/report.html.j2`` is the page itself.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
 import cv2
 import numpy as np
 
-from jigsawnet.render.layout import Layout, lay_out
-from jigsawnet.render.report.confidence_map import PICTURE_ID, confidence_map, legend
-from jigsawnet.render.report.facts import Join, ReportInput, weakest_first
-from jigsawnet.render.report.joins import joins_section
-from jigsawnet.render.report.page import PAPER, document, fold, jpeg, label, percent, plural, section, text
-from jigsawnet.render.report.pairs import Pieces
-from jigsawnet.render.report.pieces import parts_section, unplaced_section
-from jigsawnet.render.report.run import citation_section, settings_section, stages_section
-from jigsawnet.types import UInt8Array
+from jigsawnet.render.layout import Layout, lay_out, outline
+from jigsawnet.render.report.facts import (
+    ReportInput,
+    ShownJoin,
+    best_guesses,
+    counted,
+    flat,
+    grade_counts,
+    grade_of,
+    percent,
+    plural,
+    seam_words,
+    short,
+    weakest_first,
+)  # fmt: skip
+from jigsawnet.render.report.pictures import DrawnPieces, close_up, jpeg, shrunk, thumbnail, whole_pair
+from jigsawnet.types import Piece
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 __all__ = ["ReportInput", "report_html"]
 
-_LONGEST_SIDE = 1600
-_MOST_WARNINGS = 100
-_OPEN_WARNINGS = 6
+MOST_CLOSE_UPS = 60
+MOST_ROWS = 400
+"""Joins listed in a table, after those with a close-up."""
+MOST_PIECES = 30
+"""Pieces without a place that are drawn."""
+MOST_PARTS = 200
+MOST_NAMES = 300
+MOST_WARNINGS = 100
+OPEN_WARNINGS = 6
 """Those that can be seen without a click."""
-_MEANING = (
-    "<p>The confidence of a piece is how likely it is that at least one of its joins is right. It is calibrated: of the joins"
-    " that are called 80 % sure about 80 % are right. Rest the pointer on a piece to see its name.</p>"
-)
-_PARTS = (
-    ("picture-part", "Picture"), ("confidence", "Confidence"), ("joins", "Joins"), ("unplaced", "Pieces not placed"),
-    ("components", "Components"), ("stages", "Seconds"), ("settings", "Settings"), ("cite", "How to cite"),
-)  # fmt: skip
+_GUESSES = 3
+_CLOSE_UP_SIZE, _PIECE_SIZE, _PAIR_SIZE = (280, 170), (150, 120), (190, 140)
+_FRAME = {"left": 12, "top": 2, "right": 12 + _CLOSE_UP_SIZE[0], "bottom": 2 + _CLOSE_UP_SIZE[1]}
+"""Where a close-up lies in its drawing; the seam is marked in the room around it."""
+_DETAIL = 1000.0
+"""Outlines are as fine as a drawing of this many px needs."""
+_NAMED_BELOW = 0.8
+"""Pieces less sure than this have their percentage written on them, so that colour does not say it alone."""
+_NOT_TEXT = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def report_html(given: ReportInput) -> str:
     """The whole page as text."""
     layout = lay_out(given.puzzle, given.assembly)
-    joins = weakest_first(given.assembly)
-    pieces = Pieces(given.puzzle)
-    body = "\n".join([
-        _head(given, joins, layout),
-        "<main>",
-        _picture(given, layout),
-        section(
-            "confidence", "How sure each piece is",
-            _MEANING,
-            legend(given.assembly), confidence_map(given.puzzle, given.assembly, layout),
-        ) if given.assembly.poses else "",
-        joins_section(given, joins, pieces),
-        unplaced_section(given, pieces),
-        parts_section(given, joins, layout),
-        stages_section(given),
-        settings_section(given),
-        citation_section(given),
-        "</main>",
-        f"<footer>Written by jigsawnet {text(given.report.version)}; for programs see assembly.json and report.json.</footer>",
-    ])  # fmt: skip
-    return document(f"{given.puzzle.name}: report of jigsawnet", body)
-
-
-def _head(given: ReportInput, joins: list[Join], layout: Layout) -> str:
-    assembly, seconds = given.assembly, sum(stage.seconds for stage in given.report.stages)
-    worst = f"<small>{percent(joins[0].score)} for the weakest</small>" if joins else ""
-    size = given.size(layout.width, layout.height) if assembly.poses else "–"
-    facts = (
-        ("pieces placed", f"{len(assembly.poses):,} of {assembly.n_fragments:,}"),
-        ("separate parts", f"{len(assembly.components):,}"),
-        ("joins", f"{len(joins):,}{worst}"),
-        ("size", _two_lines(size)),
-        ("seconds", f"{seconds:.1f}"),
-    )
-    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
-    links = "".join(
-        f'<a href="#{anchor}">{name}</a>' for anchor, name in _PARTS
-        if (anchor != "unplaced" or assembly.unplaced) and (anchor != "confidence" or assembly.poses)
-    )  # fmt: skip
-    return (
-        f'<header><h1>{label(given.puzzle.name)}</h1>\n<p class="verdict">{_verdict(given)}</p>\n'
-        f'<dl class="facts">{listed}</dl>\n{_warnings(given)}<nav aria-label="Parts of this page">{links}</nav></header>'
-    )
-
-
-def _two_lines(size: str) -> str:
-    in_px, _, in_mm = size.partition(" (")
-    return text(in_px) + (f"<small>{text(in_mm.rstrip(')'))}</small>" if in_mm else "")
-
-
-def _verdict(given: ReportInput) -> str:
-    assembly = given.assembly
-    if assembly.complete:
-        return f"All {plural(assembly.n_fragments, 'piece')} are placed in one picture."
-    if not assembly.poses:
-        return f"None of the {plural(assembly.n_fragments, 'piece')} could be placed."
-    parts = "one picture" if len(assembly.components) == 1 else f"{len(assembly.components):,} separate parts"
-    left = f"; {plural(len(assembly.unplaced), 'piece has', 'pieces have')} no place" if assembly.unplaced else ""
-    return f"{len(assembly.poses):,} of {plural(assembly.n_fragments, 'piece')} are placed in {parts}{left}."
-
-
-def _warnings(given: ReportInput) -> str:
-    warnings = given.report.warnings
-    if not warnings:
-        return ""
-    items = [f"<li>{text(sentence)}</li>" for sentence in warnings[:_MOST_WARNINGS]]
-    if len(warnings) > _MOST_WARNINGS:
-        items.append(f"<li>{len(warnings) - _MOST_WARNINGS:,} more in report.json</li>")
-    open_, folded = items[:_OPEN_WARNINGS], items[_OPEN_WARNINGS:]
-    if folded:
-        open_.append(f"<li>{fold(f'{len(warnings) - len(open_)} more warnings', '<ul>' + ''.join(folded) + '</ul>')}</li>")
-    return '<ul class="warnings" aria-label="Warnings">' + "".join(open_) + "</ul>\n"
-
-
-def _picture(given: ReportInput, layout: Layout) -> str:
-    """The picture in small, on grey where there is nothing."""
     if given.picture.shape[:2] != (layout.height, layout.width):
         raise ValueError("the picture is not the one this assembly makes")
-    if not given.assembly.poses:
-        return section("picture-part", "The picture", "<p>There is no picture, since no piece was placed.</p>")
-    small = _shrunk(given.picture)
-    note = "" if small.shape[:2] == given.picture.shape[:2] else " It is shown smaller here."
-    return section(
-        "picture-part", "The picture",
-        f'<svg class="sheet" role="img" aria-label="The assembled picture" viewBox="0 0 {layout.width} {layout.height}"'
-        f' xmlns="http://www.w3.org/2000/svg"><image id="{PICTURE_ID}" width="{layout.width}" height="{layout.height}"'
-        f' preserveAspectRatio="none" href="{jpeg(small)}"/></svg>',
-        f'<p class="soft small">At full resolution in assembly.png.{note} Which way is up is not known to the program.</p>',
+    assembly, report = given.assembly, given.report
+    joins, pieces, small = weakest_first(assembly), DrawnPieces(given.puzzle), shrunk(given.picture)
+    in_px, _, in_mm = (given.size(layout.width, layout.height) if assembly.poses else "–").partition(" (")
+    more = len(report.warnings) - MOST_WARNINGS
+    longest = max((stage.seconds for stage in report.stages), default=0.0) or 1.0
+    options, defaults = dict(flat(report.config)), dict(flat(given.defaults))
+    unit = max(layout.width, layout.height) / _DETAIL
+    return _template().render(
+        puzzle=given.puzzle, assembly=assembly, report=report, dpi=given.dpi, layout=layout, joins=joins,
+        size=(in_px, in_mm.rstrip(")")),
+        seconds=sum(stage.seconds for stage in report.stages),
+        warnings=[*report.warnings[:MOST_WARNINGS], *([f"{more:,} more in report.json"] if more > 0 else [])],
+        picture=jpeg(small), shrunk=small.shape[:2] != given.picture.shape[:2],
+        grades=grade_counts(assembly),
+        shapes=[_shape(given, idx, layout, unit) for component in assembly.components for idx in component], unit=unit,
+        cards=[_row(given, join) | _card(join, pieces) for join in joins[:MOST_CLOSE_UPS]], frame=_FRAME,
+        rest=joins[MOST_CLOSE_UPS:],
+        rows=[_row(given, join) for join in joins[MOST_CLOSE_UPS:][:MOST_ROWS]],
+        **_unplaced(given, pieces),
+        parts=_parts(given, joins, layout),
+        stages=[(stage, stage.seconds / longest, counted(stage)) for stage in report.stages],
+        settings=list(options.items()), defaults=defaults,
+        changed=[(name, value, defaults[name]) for name, value in options.items() if defaults.get(name, value) != value],
+        OPEN_WARNINGS=OPEN_WARNINGS, MOST_NAMES=MOST_NAMES, PIECE_SIZE=_PIECE_SIZE, PAIR_SIZE=_PAIR_SIZE,
     )  # fmt: skip
 
 
-def _shrunk(picture: UInt8Array) -> UInt8Array:
-    """RGB on grey, the longest side at most `_LONGEST_SIDE`; ``(H, W, 3)``."""
-    height, width = picture.shape[:2]
-    factor = min(1.0, _LONGEST_SIDE / max(height, width))
-    if factor < 1.0:
-        size = (max(1, round(width * factor)), max(1, round(height * factor)))
-        picture = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    alpha = picture[..., 3:].astype(np.uint16)
-    return ((picture[..., :3] * alpha + PAPER * (255 - alpha) + 127) // 255).astype(np.uint8)
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - takes a while to load
+
+    environment = Environment(
+        loader=PackageLoader(__name__),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_text,
+        optimized=False,
+    )
+    environment.filters |= {"percent": percent, "short": short, "thousands": "{:,}".format}
+    environment.globals["plural"] = plural
+    return environment.get_template("report.html.j2")
+
+
+def _text(value: Any) -> Any:
+    """A value before it is escaped: what HTML cannot hold is dropped."""
+    return _NOT_TEXT.sub("", str(value)) if not hasattr(value, "__html__") else value
+
+
+def _row(given: ReportInput, join: ShownJoin) -> dict[str, Any]:
+    i, j = (given.puzzle.pieces[idx].name for idx in (join.i, join.j))
+    return {"i": i, "j": j, "score": join.score, "words": seam_words(given, join)}
+
+
+def _card(join: ShownJoin, pieces: DrawnPieces) -> dict[str, Any]:
+    """The close-up of a join, and where its seam is marked, in px of the drawing."""
+    view = close_up(pieces[join.i], pieces[join.j], join.i_from_j, _CLOSE_UP_SIZE)
+    width, height = _CLOSE_UP_SIZE
+    return {
+        "picture": jpeg(view.image),
+        "left_y": f"{max(6.0, min(height - 6.0, view.left_y)) + _FRAME['top']:.0f}",
+        "right_y": f"{max(6.0, min(height - 6.0, view.right_y)) + _FRAME['top']:.0f}",
+        "from_x": f"{max(0.0, min(float(width), view.from_x)) + _FRAME['left']:.0f}",
+        "to_x": f"{max(0.0, min(float(width), view.to_x)) + _FRAME['left']:.0f}",
+    }
+
+
+def _shape(given: ReportInput, idx: int, layout: Layout, unit: float) -> dict[str, Any]:
+    """A piece on the map of confidence, in the frame of the canvas."""
+    piece, sure = given.puzzle.pieces[idx], given.assembly.confidence.get(idx)
+    points = layout.canvas_from_piece[idx] @ _simple_outline(piece, unit) + 0.5  # pixel edges lie at whole numbers
+    x, y = points.mean(axis=0)
+    return {
+        "name": piece.name, "sure": sure, "doubtful": sure is not None and sure < _NAMED_BELOW, "x": x, "y": y,
+        "color": "#bbbbbb" if sure is None else grade_of(sure).color,
+        "points": " ".join(f"{px:.1f},{py:.1f}" for px, py in points.tolist()),
+    }  # fmt: skip
+
+
+def _simple_outline(piece: Piece, tolerance_px: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The outer border with few points, ``(N, 2)`` px in the piece's frame."""
+    curves, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    if not curves:
+        return np.zeros((1, 2))
+    largest = max(curves, key=cv2.contourArea)
+    return np.asarray(cv2.approxPolyDP(largest, tolerance_px, True), dtype=np.float64).reshape(-1, 2)
+
+
+def _unplaced(given: ReportInput, pieces: DrawnPieces) -> dict[str, Any]:
+    """Pieces without a place and where they might belong; those that are not drawn by name only."""
+    names = given.puzzle.names()
+    guesses = best_guesses(given.assembly, given.candidates, _GUESSES)
+    ranked = sorted(guesses, key=lambda idx: (-max((guess.score for guess in guesses[idx]), default=0.0), idx))
+    shown = [
+        {
+            "name": names[idx],
+            "picture": jpeg(thumbnail(pieces[idx], _PIECE_SIZE)),
+            "guesses": [
+                {
+                    "name": names[guess.other],
+                    "score": guess.score,
+                    "picture": jpeg(whole_pair(pieces[guess.other], pieces[idx], guess.other_from_piece, _PAIR_SIZE)),
+                }
+                for guess in guesses[idx]
+            ],
+        }
+        for idx in ranked[:MOST_PIECES]
+    ]
+    return {"unplaced": shown, "unplaced_names": [names[idx] for idx in ranked[MOST_PIECES:]]}
+
+
+def _parts(given: ReportInput, joins: Sequence[ShownJoin], layout: Layout) -> list[dict[str, Any]]:
+    """The components: which pieces, how large, and their weakest join."""
+    parts, names = given.assembly.components, given.puzzle.names()
+    part_of = {idx: number for number, part in enumerate(parts) for idx in part}
+    weakest: dict[int, float] = {}
+    for join in joins:  # weakest first
+        weakest.setdefault(part_of[join.i], join.score)
+    listed = []
+    for number, part in enumerate(parts[:MOST_PARTS]):
+        corners = np.concatenate([layout.canvas_from_piece[idx] @ outline(given.puzzle.pieces[idx]) for idx in part])
+        width, height = corners.max(axis=0) - corners.min(axis=0) + 1.0
+        size = given.size(width, height)
+        listed.append({"names": [names[idx] for idx in part], "size": size, "weakest": weakest.get(number)})
+    return listed

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from jigsawnet.candidates import Candidates
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Assembly, Edge, MatchGraph, Puzzle, RunReport, Seam, UInt8Array, loops_through
+from jigsawnet.types import Assembly, Puzzle, RunReport, Seam, StageReport, UInt8Array, loops_through
 
 MM_PER_INCH = 25.4
+_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +27,7 @@ class ReportInput:
 
     puzzle: Puzzle
     assembly: Assembly
-    graph: MatchGraph
+    candidates: Candidates
     report: RunReport
     picture: UInt8Array
     dpi: float | None = None
@@ -42,7 +47,7 @@ class ReportInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class ShownJoin:
     """A selected join as it lies in the picture; ``i_from_j`` by the final poses."""
 
     i: int
@@ -54,6 +59,24 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """A step of the scale: confidences from ``at_least`` upward. The colours can be told apart by colour-blind people."""
+
+    at_least: float
+    color: str
+    words: str
+
+
+GRADES = (
+    Grade(0.99, "#2c7bb6", "99 % and more"),
+    Grade(0.95, "#abd9e9", "95 to 99 %"),
+    Grade(0.80, "#ffffbf", "80 to 95 %"),
+    Grade(0.50, "#fdae61", "50 to 80 %"),
+    Grade(0.00, "#d7191c", "below 50 %"),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Guess:
     """A place for a piece that has none: beside ``other``, ``other_from_piece``."""
 
@@ -62,31 +85,31 @@ class Guess:
     score: float
 
 
-def weakest_first(assembly: Assembly) -> list[Join]:
+def weakest_first(assembly: Assembly) -> list[ShownJoin]:
     """All selected joins, the least sure first."""
-    joins = []
-    for edge, loops in zip(assembly.edges, loops_through(assembly.edges), strict=True):
-        a = edge.alignment
+    shown = []
+    for join, loops in zip(assembly.joins, loops_through(assembly.joins), strict=True):
+        a = join.alignment
         if a.i in assembly.poses and a.j in assembly.poses:
-            laid = assembly.poses[a.i].inverse() @ assembly.poses[a.j]
-            joins.append(Join(a.i, a.j, laid, edge.score, loops, a.seam))
-    return sorted(joins, key=lambda join: (join.score, join.i, join.j))
+            i_from_j = assembly.poses[a.i].inverse() @ assembly.poses[a.j]
+            shown.append(ShownJoin(a.i, a.j, i_from_j, join.confidence, loops, a.seam))
+    return sorted(shown, key=lambda join: (join.score, join.i, join.j))
 
 
-def best_guesses(assembly: Assembly, graph: MatchGraph, most: int) -> Mapping[int, list[Guess]]:
-    """For each piece without a place its likeliest candidates, at most one beside each other piece."""
+def best_guesses(assembly: Assembly, rows: Candidates, most: int) -> Mapping[int, list[Guess]]:
+    """For each piece without a place its likeliest candidates, at most one beside each other piece; ``rows`` best first."""
     found: dict[int, list[Guess]] = {idx: [] for idx in assembly.unplaced}
-    ranked: list[Edge] = sorted(graph.edges, key=lambda edge: -edge.score) if found else []
-    for edge in ranked:
-        a = edge.alignment
-        for piece, other, pose in ((a.i, a.j, a.i_from_j.inverse()), (a.j, a.i, a.i_from_j)):
+    left = np.isin(rows.i, assembly.unplaced) | np.isin(rows.j, assembly.unplaced)
+    for row in np.flatnonzero(left).tolist():
+        i, j, i_from_j = int(rows.i[row]), int(rows.j[row]), rows.i_from_j(row)
+        for piece, other, pose in ((i, j, i_from_j.inverse()), (j, i, i_from_j)):
             guesses = found.get(piece)
             if guesses is not None and len(guesses) < most and all(guess.other != other for guess in guesses):
-                guesses.append(Guess(other, pose, edge.score))
+                guesses.append(Guess(other, pose, float(rows.score[row])))
     return found
 
 
-def seam_words(given: ReportInput, join: Join) -> str:
+def seam_words(given: ReportInput, join: ShownJoin) -> str:
     """What is known of a seam, in sentences."""
     loops = "no closed loop holds it" if not join.loops else f"in {join.loops} closed loop{'s' * (join.loops > 1)}"
     if join.seam is None:
@@ -101,3 +124,47 @@ def seam_words(given: ReportInput, join: Join) -> str:
     if seam.overlap_px >= 3:
         words += f", overlap {seam.overlap_px:.1f} px"
     return f"{words}; {loops}."
+
+
+def grade_of(confidence: float) -> Grade:
+    """The step a confidence belongs to."""
+    return next((grade for grade in GRADES if confidence >= grade.at_least), GRADES[-1])
+
+
+def grade_counts(assembly: Assembly) -> list[tuple[Grade, int]]:
+    """How many pieces have each grade."""
+    found = [grade_of(value) for value in assembly.confidence.values()]
+    return [(grade, found.count(grade)) for grade in GRADES]
+
+
+def flat(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Options one by one, with dots in their names."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def counted(stage: StageReport) -> str:
+    """What a stage counted."""
+    shown = (
+        f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int) else f"{name.replace('_', ' ')} {value:.4g}"
+        for name, value in stage.counts.items()
+    )
+    return ", ".join(shown)
+
+
+def percent(share: float | None) -> str:
+    """A share rounded down, so that 100 % means certain."""
+    return "–" if share is None else f"{math.floor(min(max(share, 0.0), 1.0) * 1000 + 1e-9) / 10:g} %"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """A number with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def short(name: str) -> str:
+    """A name with its middle left out when it is very long."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 30]} … {name[-25:]}"

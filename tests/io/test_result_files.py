@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jigsawnet.geometry import SE2
-from jigsawnet.io.csv_poses import COLUMNS, POSES_FILE, poses_to_csv, write_poses_csv
+from jigsawnet.io.result_files import COLUMNS, POSES_FILE, poses_to_csv, write_poses_csv
 from jigsawnet.types import Assembly
 
 POSES = {0: SE2(0.5, 12.25, -3.0), 2: SE2(-math.pi / 2, -0.00001, 7.5)}

@@ -1,4 +1,4 @@
-"""``poses.csv``: where the pieces lie, one per line, for spreadsheets and scripts."""
+"""Result files that are written only: ``poses.csv``, where the pieces lie, and ``report.json``, what a run did."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 
 from jigsawnet.geometry import wrap_angle
 from jigsawnet.io.files import write_text
-from jigsawnet.types import Assembly
+from jigsawnet.io.json_files import to_json
+from jigsawnet.types import Assembly, RunReport
 
+REPORT_FORMAT, REPORT_VERSION = "jigsawnet/report", 1
 POSES_FILE = "poses.csv"
 COLUMNS = ("name", "component", "x", "y", "angle_deg", "confidence")
 _FORMULA = ("=", "+", "-", "@")
@@ -47,6 +49,22 @@ def write_poses_csv(path: Path, assembly: Assembly, names: Sequence[str]) -> Non
         OutputError: the file cannot be written.
     """
     write_text(path, poses_to_csv(assembly, names))
+
+
+def write_report(path: Path, report: RunReport) -> None:
+    """Write ``report.json``: how long each stage took, and with which options; numbers that are not finite become null."""
+    data = {
+        "format": REPORT_FORMAT,
+        "version": REPORT_VERSION,
+        "jigsawnet": report.version,
+        "puzzle": report.puzzle,
+        "seed": report.seed,
+        "total_seconds": round(report.seconds, 6),
+        "stages": [{"name": s.name, "seconds": round(s.seconds, 6), "counts": s.counts} for s in report.stages],
+        "warnings": report.warnings,
+        "config": report.config,
+    }
+    write_text(path, to_json(data))
 
 
 def _harmless(name: str) -> str:
