@@ -40,7 +40,7 @@ def test_pieces_are_cut_and_can_be_loaded(tmp_path: Path, capsys: Capture) -> No
     assert "3 pieces from 1 scan" in capsys.readouterr().out
     puzzle = load_puzzle(out)
     assert puzzle.names() == ("my scan-001.png", "my scan-002.png", "my scan-003.png")
-    assert puzzle.fragments[0].mask.shape == (80, 90)
+    assert puzzle.pieces[0].mask.shape == (80, 90)
     assert read_image(out / "check" / "my scan.png").shape == (250, 270, 3)
     record = json.loads((out / "cut.json").read_text())
     assert [(p["x"], p["y"], p["scan"]) for p in record["pieces"]] == [(x - 5, y - 5, "my scan.png") for x, y in SQUARES]
@@ -62,7 +62,7 @@ def test_two_scans_come_to_one_scale(tmp_path: Path, capsys: Capture, by_tags: b
     coarse = save(tmp_path / "a.png", scan_picture(), 150 if by_tags else None)
     fine = save(tmp_path / "b.png", scan_picture(2), 300 if by_tags else None)
     Cut((coarse, fine), tmp_path / "out", options=ScanInput(scale=() if by_tags else (1.0, 0.5))).run()
-    areas = [int(np.count_nonzero(fragment.mask)) for fragment in load_puzzle(tmp_path / "out").fragments]
+    areas = [int(np.count_nonzero(piece.mask)) for piece in load_puzzle(tmp_path / "out").pieces]
     assert areas[3:] == pytest.approx(areas[:3], rel=0.05)
     assert ("brought to 150 dpi" in capsys.readouterr().err) == by_tags
 

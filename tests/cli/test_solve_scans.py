@@ -9,17 +9,17 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
+from synthesis.scan_truth import true_assembly
+from synthesis.scans import LaidPiece, SheetConfig, make_scans
 
 from jigsawnet.cli import main_code
 from jigsawnet.evaluation.metrics import evaluate
-from jigsawnet.evaluation.scan_truth import true_assembly
-from jigsawnet.evaluation.scans import LaidPiece, SheetConfig, make_scans
 from jigsawnet.io.assembly_json import read_assembly
 from jigsawnet.io.images import read_image
 from jigsawnet.io.scans import read_dpi
 from jigsawnet.loading import ScanInput, cut_scans, find_scale, load_input
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import Assembly, Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array
 
 DPIS, FINE = (150, 300), 2.0
 COLOR = (40, 60, 120)
@@ -46,12 +46,12 @@ def smooth_picture(seed: int) -> UInt8Array:
     return np.clip(picture, 60, 255).astype(np.uint8)
 
 
-def seen_through(fragment: Fragment, truth: Assembly, back: UInt8Array) -> Fragment:
+def seen_through(piece: Piece, truth: Assembly, back: UInt8Array) -> Piece:
     """The piece with the colours of the other side, in the frame of the front."""
-    matrix = truth.poses[fragment.idx].inverse().matrix()[:2]
-    size = fragment.mask.shape[1], fragment.mask.shape[0]
+    matrix = truth.poses[piece.idx].inverse().matrix()[:2]
+    size = piece.mask.shape[1], piece.mask.shape[0]
     image = cv2.warpAffine(back, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return Fragment(fragment.idx, fragment.name, np.asarray(image, np.uint8), fragment.mask)
+    return Piece(piece.idx, piece.name, np.asarray(image, np.uint8), piece.mask)
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     puzzle, truth = shred_images([smooth_picture(1)], ShredConfig(pieces=8), np.random.default_rng(2))
     back = smooth_picture(7)
     fronts, backs, laid = [], [], []
-    for k, (chosen, scale) in enumerate(((puzzle.fragments[:4], 1.0), (puzzle.fragments[4:], FINE))):
+    for k, (chosen, scale) in enumerate(((puzzle.pieces[:4], 1.0), (puzzle.pieces[4:], FINE))):
         config = SheetConfig(width=round(600 * scale), height=round(600 * scale), color=COLOR, scale=scale, shadow=0.1)
-        here = [seen_through(fragment, truth, back) for fragment in chosen]
+        here = [seen_through(piece, truth, back) for piece in chosen]
         for side, fragments, paths in (("front", chosen, fronts), ("back", here, backs)):
             (page,), pieces = make_scans(fragments, config, np.random.default_rng(k))
             path = folder / f"{side}{k + 1}{'.png' if k == 0 else '.jpg'}"
@@ -102,7 +102,7 @@ def back_error(out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly, b
     """Mean difference in levels between the rendered back and the true one, laid where the solution has it."""
     rendered = read_image(out / "assembly-back.png")[:, ::-1]
     assert rendered.shape == read_image(out / "assembly.png").shape
-    anchor = max(range(len(puzzle)), key=lambda k: np.count_nonzero(puzzle.fragments[k].mask))
+    anchor = max(range(len(puzzle)), key=lambda k: np.count_nonzero(puzzle.pieces[k].mask))
     rendered_from_true = assembly.poses[anchor] @ truth.poses[anchor].inverse()
     size = rendered.shape[1], rendered.shape[0]
     true = cv2.warpAffine(back, rendered_from_true.matrix()[:2], size, borderMode=cv2.BORDER_REPLICATE)

@@ -58,12 +58,12 @@ def test_the_first_key_press_leaves_the_best_so_far(
     summary = json.loads(capsys.readouterr().out)
     assert summary["cut_short"] is True
     assert summary["placed"] == 4
-    assert summary["stages"] == {"done": ["pieces", "match", "graph"], "reused": []}
+    assert summary["stages"] == {"done": ["pieces", "match", "score"], "reused": []}
     assert (out / "assembly.png").is_file()
     monkeypatch.undo()
     assert main_code(command) == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["stages"] == {"done": ["assembly"], "reused": ["pieces", "match", "graph"]}
+    assert summary["stages"] == {"done": ["assembly"], "reused": ["pieces", "match", "score"]}
     assert (summary["cut_short"], summary["pairs_matched"], summary["warnings"]) == (False, 0, [])
 
 

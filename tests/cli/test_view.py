@@ -46,6 +46,14 @@ def _viewing(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
+def test_sigterm_ends_it_like_ctrl_c(solved: Path) -> None:
+    with _viewing("view", solved / "out", "--no-browser") as (process, _):
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(600) == 0
+    assert not (solved / "out" / ".workbench.lock").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_a_run_is_shown_until_ctrl_c_and_a_second_workbench_is_told(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with _viewing("view", solved / "out", "--no-browser") as (process, address):
         url = httpx.URL(address)
@@ -86,3 +94,12 @@ def test_without_the_extra_it_is_said_what_to_install(
     monkeypatch.setitem(sys.modules, "fastapi", None)
     assert main_code(["view", str(solved / "out")]) == 2
     assert "jigsawnet[web]" in capsys.readouterr().err
+
+
+def test_solve_without_view_loads_nothing_of_the_workbench() -> None:
+    code = (
+        "import sys; from jigsawnet.cli.commands import COMMANDS; COMMANDS['solve'].load(); "
+        "print([m for m in sys.modules if m.startswith(('fastapi', 'starlette', 'uvicorn', 'jigsawnet.viewer'))])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

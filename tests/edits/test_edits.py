@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,12 +13,14 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.edits import (
+    KINDS,
     Accept,
+    Arrangement,
     Cut,
     Edit,
     Edits,
     Move,
-    Pieces,
+    PieceSizes,
     Pin,
     Reject,
     SetAside,
@@ -24,23 +28,18 @@ from jigsawnet.edits import (
     TakeBack,
     TakeOff,
     Unpin,
-    apply_edit,
-    apply_edits,
-    arrange,
-    constraints_of,
-    describe,
 )  # fmt: skip
 from jigsawnet.errors import EditError, FormatError, JigsawNetError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.edits_json import edits_to_json, load_edits, parse_edit, read_edits, save_edits
-from jigsawnet.types import Alignment, Assembly, Edge
+from jigsawnet.types import Alignment, Assembly, Join
 
 SIDE = 60
-PIECES = Pieces(tuple(f"piece {k}.png" for k in range(8)), ((SIDE, SIDE),) * 8)
+PIECES = PieceSizes(tuple(f"piece {k}.png" for k in range(8)), ((SIDE, SIDE),) * 8)
 
 
-def _join(poses: dict[int, SE2], i: int, j: int, score: float = 0.9) -> Edge:
-    return Edge(Alignment(i, j, poses[i].inverse() @ poses[j], score), score)
+def _join(poses: dict[int, SE2], i: int, j: int, score: float = 0.9) -> Join:
+    return Join(Alignment(i, j, poses[i].inverse() @ poses[j], score), score)
 
 
 def _start() -> Assembly:
@@ -48,8 +47,8 @@ def _start() -> Assembly:
     poses = {k: SE2(0.0, SIDE * (k % 2), SIDE * (k // 2)) for k in range(4)}
     poses |= {4: SE2(0.5, 400.0, 0.0), 5: SE2(0.5, 400.0, 0.0) @ SE2(0.0, SIDE, 0.0)}
     pairs = {(0, 1): 0.9, (0, 2): 0.8, (1, 3): 0.7, (2, 3): 0.6, (4, 5): 0.5}
-    edges = tuple(_join(poses, i, j, score) for (i, j), score in pairs.items())
-    return Assembly(8, poses, ((0, 1, 2, 3), (4, 5)), edges, dict.fromkeys(range(6), 0.9))
+    joins = tuple(_join(poses, i, j, score) for (i, j), score in pairs.items())
+    return Assembly(8, poses, ((0, 1, 2, 3), (4, 5)), joins, dict.fromkeys(range(6), 0.9))
 
 
 START = _start()
@@ -65,8 +64,8 @@ def solved(draw: st.DrawFn) -> Solved:
     """An arrangement as a solver may give it: a line of some pieces."""
     chosen = draw(st.lists(st.integers(0, 7), unique=True, min_size=2, max_size=6))
     poses = {idx: SE2(0.0, SIDE * float(k), 900.0) for k, idx in enumerate(chosen)}
-    edges = tuple(_join(poses, min(a, b), max(a, b)) for a, b in pairwise(chosen))
-    return Solved(Assembly(8, poses, (tuple(sorted(chosen)),), edges, dict.fromkeys(chosen, 0.5)))
+    joins = tuple(_join(poses, min(a, b), max(a, b)) for a, b in pairwise(chosen))
+    return Solved(Assembly(8, poses, (tuple(sorted(chosen)),), joins, dict.fromkeys(chosen, 0.5)))
 
 
 edit = st.one_of(
@@ -81,35 +80,42 @@ edit = st.one_of(
 
 def _sensible(wanted: list[Edit]) -> Edits:
     """The edits that can be made one after the other, as the workbench would take them."""
-    edits, now = Edits(START), arrange(START)
+    edits, now = Edits(START), Arrangement.of(START)
     for one in wanted:
         try:
-            now = apply_edit(PIECES, now, one)
+            now = one.apply(PIECES, now)
         except EditError:
             continue
         edits = edits.added(one)
     return edits
 
 
+def _applied(edits: Edits) -> Arrangement:
+    now = Arrangement.of(edits.start)
+    for one in edits.done:
+        now = one.apply(PIECES, now)
+    return now
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.lists(edit, max_size=12))
 def test_any_edit_is_taken_or_refused_in_a_sentence_and_leaves_a_whole_arrangement(wanted: list[Edit]) -> None:
-    now = arrange(START)
+    now = Arrangement.of(START)
     for one in wanted:
         try:
-            now = apply_edit(PIECES, now, one)
+            now = one.apply(PIECES, now)
         except JigsawNetError:
             continue
         assembly = now.to_assembly(8)  # checks that every placed piece is in one component
-        group = {idx: k for k, members in enumerate(now.groups) for idx in members}
-        assert all(group[i] == group[j] for i, j in now.joins)
+        component = {idx: k for k, members in enumerate(now.components) for idx in members}
+        assert all(component[i] == component[j] for i, j in now.joins)
         assert now.accepted <= set(now.joins)
         assert now.pinned <= set(now.poses)
-        assert now.held <= set(now.poses)
+        assert now.by_hand <= set(now.poses)
         assert now.aside.isdisjoint(now.poses)
         assert set(assembly.confidence) <= set(now.poses)
-        assert describe(one, PIECES.names)
-        constraints = constraints_of(now)
+        assert one.describe(PIECES.names)
+        constraints = now.constraints()
         assert set(constraints.pinned) == now.pinned
 
 
@@ -118,72 +124,72 @@ def test_any_edit_is_taken_or_refused_in_a_sentence_and_leaves_a_whole_arrangeme
 def test_undone_to_the_start_nothing_is_left_and_redone_all_is_back(tmp_path: Path, wanted: list[Edit]) -> None:
     first = edits_to_json(Edits(START), PIECES.names)
     edits = _sensible(wanted)
-    done, text = apply_edits(PIECES, edits), edits_to_json(edits, PIECES.names)
+    done, text = _applied(edits), edits_to_json(edits, PIECES.names)
     back = edits
     while back.in_force:
         back = back.back()
     assert edits_to_json(back, PIECES.names) == first
-    assert apply_edits(PIECES, back) == arrange(START)
+    assert _applied(back) == Arrangement.of(START)
     save_edits(tmp_path, back, PIECES.names)
     again = load_edits(tmp_path, PIECES.names)
     assert again == back
     while again.undone:
         again = again.forward()
     assert edits_to_json(again, PIECES.names) == text
-    assert apply_edits(PIECES, again) == done
+    assert _applied(again) == done
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(edit, max_size=10))
 def test_the_same_list_gives_the_same_arrangement(wanted: list[Edit]) -> None:
     edits = _sensible(wanted)
-    assert apply_edits(PIECES, edits) == apply_edits(PIECES, edits)
+    assert _applied(edits) == _applied(edits)
 
 
 def test_a_piece_moved_away_leaves_its_group_and_its_joins() -> None:
-    now = apply_edit(PIECES, arrange(START), Move({1: SE2(0.3, 1000.0, 0.0)}))
+    now = Move({1: SE2(0.3, 1000.0, 0.0)}).apply(PIECES, Arrangement.of(START))
     assert set(now.joins) == {(0, 2), (2, 3), (4, 5)}
-    assert now.groups == ((0, 2, 3), (4, 5), (1,))
-    assert now.held == {1}
+    assert now.components == ((0, 2, 3), (4, 5), (1,))
+    assert now.by_hand == {1}
     assert 1 not in now.confidence
     assert now.confidence[3] == pytest.approx(0.6)
 
 
 def test_what_hung_together_only_by_the_piece_moved_falls_apart() -> None:
-    line = apply_edit(PIECES, arrange(START), Cut(2, 3))
-    line = apply_edit(PIECES, line, Move({0: SE2(0.0, 0.0, 2000.0)}))
-    assert (2,) in line.groups
+    line = Cut(2, 3).apply(PIECES, Arrangement.of(START))
+    line = Move({0: SE2(0.0, 0.0, 2000.0)}).apply(PIECES, line)
+    assert (2,) in line.components
 
 
 def test_a_group_moved_as_a_whole_keeps_its_joins_and_they_are_fixed() -> None:
     shift = SE2(0.4, 50.0, -700.0)
-    now = apply_edit(PIECES, arrange(START), Move({k: shift @ START.poses[k] for k in range(4)}))
-    assert now.groups == arrange(START).groups
+    now = Move({k: shift @ START.poses[k] for k in range(4)}).apply(PIECES, Arrangement.of(START))
+    assert now.components == Arrangement.of(START).components
     assert len(now.joins) == 5
-    fixed = constraints_of(now).joins
+    fixed = now.constraints().joins
     assert {(a.i, a.j) for a in fixed} == {(0, 1), (0, 2), (1, 3), (2, 3)}
     assert all(angle < 1e-9 and px < 1e-6 for a in fixed for angle, px in [a.i_from_j.distance(now.relation(a.i, a.j))])
 
 
 def test_a_nudge_within_a_group_keeps_the_join() -> None:
-    now = apply_edit(PIECES, arrange(START), Move({1: SE2(0.01, SIDE + 2.0, 1.0)}))
-    assert now.groups == arrange(START).groups
+    now = Move({1: SE2(0.01, SIDE + 2.0, 1.0)}).apply(PIECES, Arrangement.of(START))
+    assert now.components == Arrangement.of(START).components
 
 
 def test_a_move_onto_a_candidate_accepts_it() -> None:
-    now = apply_edit(PIECES, arrange(START), Move({6: SE2(0.0, 2.0 * SIDE, 0.0)}, ((6, 1),)))
+    now = Move({6: SE2(0.0, 2.0 * SIDE, 0.0)}, ((6, 1),)).apply(PIECES, Arrangement.of(START))
     assert now.accepted == {(1, 6)}
-    assert now.group_of(6) == (0, 1, 2, 3, 6)
+    assert now.component_of(6) == (0, 1, 2, 3, 6)
     assert now.joins[1, 6].score == 1.0
     assert now.confidence[6] == 1.0
 
 
 def test_rejecting_a_join_parts_the_group_at_its_weakest_and_forbids_it() -> None:
-    now = apply_edit(PIECES, arrange(START), Reject(1, 3))
+    now = Reject(1, 3).apply(PIECES, Arrangement.of(START))
     assert [(a.i, a.j) for a in now.rejected] == [(1, 3)]
     assert set(now.joins) == {(0, 1), (0, 2), (4, 5)}  # 2-3 is the weakest of the way round
-    assert now.groups == ((0, 1, 2), (4, 5), (3,))
-    assert constraints_of(now).forbidden == now.rejected
+    assert now.components == ((0, 1, 2), (4, 5), (3,))
+    assert now.constraints().forbidden == now.rejected
     x, y = now.poses[3].x, now.poses[3].y
     assert max(abs(x - SIDE), abs(y - SIDE)) >= SIDE / 4  # laid beside, on nothing
     boxes = [(p.x, p.y) for idx, p in now.poses.items() if idx < 3]
@@ -191,37 +197,37 @@ def test_rejecting_a_join_parts_the_group_at_its_weakest_and_forbids_it() -> Non
 
 
 def test_a_cut_is_not_forbidden_and_pinned_pieces_stay() -> None:
-    pinned = apply_edit(PIECES, arrange(START), Pin((3,)))
-    now = apply_edit(PIECES, pinned, Cut(1, 3))
+    pinned = Pin((3,)).apply(PIECES, Arrangement.of(START))
+    now = Cut(1, 3).apply(PIECES, pinned)
     assert now.rejected == ()
     assert now.poses[3] == START.poses[3]
     assert now.poses[1] != START.poses[1]
 
 
 def test_accepting_what_was_rejected_takes_the_rejection_back() -> None:
-    now = apply_edit(PIECES, arrange(START), Reject(4, 5))
-    now = apply_edit(PIECES, now, Move({5: START.poses[5], 4: START.poses[4]}, ((4, 5),)))
+    now = Reject(4, 5).apply(PIECES, Arrangement.of(START))
+    now = Move({5: START.poses[5], 4: START.poses[4]}, ((4, 5),)).apply(PIECES, now)
     assert now.rejected == ()
     assert (4, 5) in now.accepted
 
 
 def test_a_piece_set_aside_is_not_placed_until_it_is_taken_back() -> None:
-    now = apply_edit(PIECES, arrange(START), SetAside((3,)))
+    now = SetAside((3,)).apply(PIECES, Arrangement.of(START))
     assert 3 not in now.poses
-    assert constraints_of(now).aside == {3}
+    assert now.constraints().aside == {3}
     with pytest.raises(EditError, match="set aside"):
-        apply_edit(PIECES, now, Move({3: SE2.identity()}))
-    back = apply_edit(PIECES, now, TakeBack((3,)))
-    assert apply_edit(PIECES, back, Move({3: SE2.identity()})).poses[3] == SE2.identity()
+        Move({3: SE2.identity()}).apply(PIECES, now)
+    back = TakeBack((3,)).apply(PIECES, now)
+    assert Move({3: SE2.identity()}).apply(PIECES, back).poses[3] == SE2.identity()
 
 
 def test_after_a_solve_what_was_fixed_is_still_decided() -> None:
-    now = apply_edit(PIECES, arrange(START), Accept(0, 1))
-    now = apply_edit(PIECES, now, Move({6: SE2(0.0, 3000.0, 0.0)}))
-    now = apply_edit(PIECES, now, Solved(START))
+    now = Accept(0, 1).apply(PIECES, Arrangement.of(START))
+    now = Move({6: SE2(0.0, 3000.0, 0.0)}).apply(PIECES, now)
+    now = Solved(START).apply(PIECES, now)
     assert now.accepted == {(0, 1)}
     assert now.poses[6] == SE2(0.0, 3000.0, 0.0)  # laid down by hand, and not placed by the solver
-    assert now.held == {6}
+    assert now.by_hand == {6}
 
 
 @pytest.mark.parametrize(
@@ -233,7 +239,7 @@ def test_after_a_solve_what_was_fixed_is_still_decided() -> None:
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(bad: Edit) -> None:
     with pytest.raises(EditError, match=r"\.$"):
-        apply_edit(PIECES, arrange(START), bad)
+        bad.apply(PIECES, Arrangement.of(START))
 
 
 def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
@@ -244,6 +250,47 @@ def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
     assert lines[2].strip() == '{"kind": "reject", "i": "piece 1.png", "j": "piece 3.png"},'
     assert lines[4].strip() == '{"kind": "solved", "result": 1}'
     assert read_edits(tmp_path / "edits.json", PIECES.names) == edits
+
+
+EVERY_KIND = (
+    Move({6: SE2(0.5, 900.0, -3.25)}, ((1, 6),)), TakeOff((4,)), Accept(0, 1), Reject(1, 3), Cut(0, 2), Pin((0, 2)),
+    Unpin((0,)), SetAside((3,)), TakeBack((3,)), Solved(START),
+)  # fmt: skip
+
+
+def test_every_kind_is_written_read_described_and_documented(tmp_path: Path) -> None:
+    assert [type(one) for one in EVERY_KIND] == list(KINDS.values())
+    table = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for one in EVERY_KIND:
+        edits = Edits(START).added(one)
+        save_edits(tmp_path, edits, PIECES.names)
+        assert read_edits(tmp_path / "edits.json", PIECES.names) == edits
+        assert json.loads((tmp_path / "edits.json").read_text())["edits"][0]["kind"] == one.kind
+        assert re.search(rf"^\|.*`{one.kind}`.*\|$", table, re.MULTILINE)
+        assert len(one.describe(PIECES.names)) > len(one.kind)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"kind": "pine", "pieces": []}, "edits[0].kind is not the name of a kind of edit"),
+        ({"kind": "pin"}, 'edits[0] must be an object with the field "pieces"'),
+        ({"kind": "pin", "pieces": "piece 1.png"}, "edits[0].pieces must be a list"),
+        (
+            {"kind": "accept", "i": "piece 1.png", "j": "other.png"},
+            "edits[0].j names 'other.png', which is not among the pieces",
+        ),
+        ({"kind": "move", "poses": {"piece 1.png": [0, 1]}}, "edits[0].poses: [...] must be a list of 3"),
+        ({"kind": "move", "poses": {}, "joins": [["piece 1.png"]]}, "edits[0].joins: [0] must be a list of 2"),
+        (7, "edits[0] must be an object"),
+    ],
+)
+def test_a_damaged_edit_is_named_by_file_and_place(tmp_path: Path, entry: object, words: str) -> None:
+    path = tmp_path / "edits.json"
+    path.write_text(json.dumps(json.loads(edits_to_json(Edits(START), PIECES.names)) | {"edits": [entry]}))
+    with pytest.raises(FormatError) as caught:
+        read_edits(path, PIECES.names)
+    assert str(caught.value) == f"{path}: {words}."
 
 
 def test_undone_edits_of_another_list_are_not_taken(tmp_path: Path) -> None:
@@ -296,7 +343,7 @@ def test_whatever_stands_in_a_list_it_is_read_or_refused(entry: dict[str, object
 
     try:
         one = parse_edit(entry, find, "edit")
-        apply_edit(PIECES, arrange(START), one)
+        one.apply(PIECES, Arrangement.of(START))
     except JigsawNetError as error:
         event(type(error).__name__)
     else:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,59 +14,52 @@ pytest.importorskip("fastapi", reason="the workbench needs the extra web")
 
 import httpx
 
-from jigsawnet.config import SolveConfig
-from jigsawnet.graph import build_graph
-from jigsawnet.judging import Judge
-from jigsawnet.pipeline import assemble, find_candidates
-from jigsawnet.raster import ShapeBank
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Assembly, Constraints, MatchGraph, Progress, Puzzle, no_progress
+from jigsawnet.candidates import Candidates
+from jigsawnet.context import Context
+from jigsawnet.io.pieces import write_pieces
+from jigsawnet.pipeline import NOTHING_DECIDED
+from jigsawnet.runs import Request, Run, open_run, solve_run
+from jigsawnet.types import Assembly, Puzzle
 from jigsawnet.viewer.serve import Workbench
 from jigsawnet.viewer.session import Session
 
 
-@dataclass(frozen=True)
-class MemoryRun:
-    """A run that writes nothing."""
-
-    folder: Path
-    puzzle: Puzzle
-    bank: ShapeBank
-    graph: MatchGraph
-    assembly: Assembly
-
-    def solve_on(
-        self,
-        constraints: Constraints,
-        *,
-        progress: Progress = no_progress,
-        stop: Stop | None = None,
-        on_snapshot: object = None,
-    ) -> MemoryRun:
-        assembly = assemble(
-            self.puzzle, self.bank, self.graph, SolveConfig(), constraints=constraints, stop=stop, progress=progress
-        )
-        return dataclasses.replace(self, assembly=assembly)
-
-
-def memory_run(puzzle: Puzzle) -> MemoryRun:
-    """Solve in memory, joins scored by their fit."""
-    config = SolveConfig()
-    bank, alignments = find_candidates(puzzle, config)
-    graph = build_graph(len(puzzle), alignments, Judge(puzzle, bank, "fit", alignments)(alignments).tolist())
-    return MemoryRun(Path(), puzzle, bank, graph, assemble(puzzle, bank, graph, config))
+@pytest.fixture(scope="session")
+def solved_nine(nine_pieces: tuple[Puzzle, Assembly], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder of nine pieces put together; not to be changed."""
+    folder = tmp_path_factory.mktemp("nine")
+    write_pieces(folder / "pieces", nine_pieces[0])
+    solve_run(Request(inputs=(folder / "pieces",)), folder / "out")
+    return folder / "out"
 
 
 @pytest.fixture(scope="session")
-def solved_nine(nine_pieces: tuple[Puzzle, Assembly]) -> MemoryRun:
-    """Nine pieces put together."""
-    return memory_run(nine_pieces[0])
+def nine_in(solved_nine: Path) -> Callable[[Path], Run]:
+    """``nine_in(folder)``: the nine pieces put together, in a folder of their own."""
+
+    def copy(folder: Path) -> Run:
+        shutil.copytree(solved_nine, folder, dirs_exist_ok=True)
+        return open_run(folder)
+
+    return copy
+
+
+def _solved_from(run: Run, candidates: Candidates) -> Run:
+    corridor = run.corridor.changed(run.config, Context(), NOTHING_DECIDED)
+    corridor.put("scored", dataclasses.replace(corridor.get("scored"), rows=candidates.best_first()), "other candidates")
+    return dataclasses.replace(run, corridor=corridor).solve_on()
+
+
+@pytest.fixture(scope="session")
+def solved_from() -> Callable[[Run, Candidates], Run]:
+    """``solved_from(run, candidates)``: the run as it would be if these were its scored candidates."""
+    return _solved_from
 
 
 @pytest.fixture
-def nine_session(solved_nine: MemoryRun, nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path) -> Iterator[Session]:
+def nine_session(nine_in: Callable[[Path], Run], nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path) -> Iterator[Session]:
     """A session of its own for each test, with the truth."""
-    session = Session(dataclasses.replace(solved_nine, folder=tmp_path), nine_pieces[1])
+    session = Session(nine_in(tmp_path), nine_pieces[1])
     yield session
     session.close()
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import socket
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.runs import Run
 from jigsawnet.viewer.serve import Workbench
 from jigsawnet.viewer.session import Session
 
@@ -18,9 +18,9 @@ EDIT = {"revision": 0, "edit": {"kind": "pin", "pieces": [1]}}
 
 
 @pytest.fixture(scope="module")
-def bench(solved_nine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+def bench(nine_in: Callable[[Path], Run], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     """One server for all that changes nothing."""
-    session = Session(dataclasses.replace(solved_nine, folder=tmp_path_factory.mktemp("run")))
+    session = Session(nine_in(tmp_path_factory.mktemp("run")))
     bench = Workbench(session)
     bench.start()
     yield bench

@@ -29,6 +29,7 @@ def test_the_state_has_all_that_the_page_shows(client: httpx.Client) -> None:
     assert {"idx", "name", "width", "height", "outline", "pose", "component", "confidence", "pinned"} <= set(state["pieces"][0])
     assert all(8 <= len(piece["outline"]) <= 60 for piece in state["pieces"])
     assert all(len(join["seam"]) >= 2 and join["status"] == "found" for join in state["joins"])
+    assert all(set(join) == {"i", "j", "confidence", "seam", "status"} for join in state["joins"])
     assert state["in_force"] == 0
     assert state["busy"] is False
     assert len(client.get("/api/state").content) < 1200 * len(state["pieces"])  # a thousand pieces: about a megabyte at most
@@ -50,6 +51,7 @@ def test_seams_lie_between_the_pieces_that_they_join(client: httpx.Client) -> No
         assert np.dot(told["normal"], j - i) > 0
         assert np.hypot(*told["normal"]) == pytest.approx(1.0, abs=1e-4)
         assert told["length_px"] > 4
+        assert told["confidence"] == join["confidence"]
 
 
 @pytest.mark.parametrize("size", [16, 64, 100])
@@ -64,17 +66,23 @@ def test_pictures_come_in_powers_of_two(client: httpx.Client, size: int) -> None
 
 def test_a_picture_at_full_size_is_the_piece(client: httpx.Client, nine_session: Session) -> None:
     pixels = np.asarray(Image.open(io.BytesIO(client.get("/api/pieces/3.png").content)))
-    fragment = nine_session.puzzle.fragments[3]
-    assert (pixels[..., :3][fragment.mask] == fragment.image[fragment.mask]).all()
-    assert ((pixels[..., 3] > 0) == fragment.mask).all()
+    piece = nine_session.puzzle.pieces[3]
+    assert (pixels[..., :3][piece.mask] == piece.image[piece.mask]).all()
+    assert ((pixels[..., 3] > 0) == piece.mask).all()
 
 
 def test_a_piece_says_why_it_lies_there(client: httpx.Client) -> None:
     told = client.get("/api/pieces/4").json()
     assert any("neighbour" in line for line in told["why"])
     assert any("loop" in line for line in told["why"])
-    assert told["joins"][0]["score"] >= told["joins"][-1]["score"]
+    assert told["joins"][0]["confidence"] >= told["joins"][-1]["confidence"]
     assert any(join["loops"] > 0 for join in told["joins"])
+
+
+def test_joins_are_as_sure_as_the_assembly_makes_them(client: httpx.Client, nine_session: Session) -> None:
+    sure = {pair: join.confidence for pair, join in nine_session.arrangement.joins.items()}
+    told = {(join["i"], join["j"]): join["confidence"] for join in client.get("/api/state").json()["joins"]}
+    assert told == pytest.approx(sure, abs=1e-4)
 
 
 def test_a_piece_taken_off_finds_its_place_again(client: httpx.Client, nine_session: Session) -> None:
@@ -162,7 +170,7 @@ def test_exports_show_the_table_as_it_is(client: httpx.Client, nine_session: Ses
 
 def test_what_the_disk_refuses_is_not_taken(client: httpx.Client, nine_session: Session, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
-    nine_session.run = dataclasses.replace(nine_session.run, folder=gone)  # type: ignore[type-var]
+    nine_session.run = dataclasses.replace(nine_session.run, folder=gone)
     answer = client.post("/api/edits", json={"revision": 0, "edit": {"kind": "pin", "pieces": [2]}})
     assert answer.status_code == 500
     assert answer.json()["error"]

@@ -14,14 +14,19 @@ import httpx
 import numpy as np
 import pytest
 
-from jigsawnet.edits import constraints_of
+from jigsawnet.candidates import Candidates
+from jigsawnet.context import Context
+from jigsawnet.edits import Pin, SetAside
 from jigsawnet.errors import InputError
 from jigsawnet.evaluation.metrics import evaluate
 from jigsawnet.geometry import SE2
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Alignment, Assembly, Constraints, Edge, MatchGraph, Progress, Puzzle, best_first, no_progress
+from jigsawnet.match import measure
+from jigsawnet.runs import Run, open_run
+from jigsawnet.runs.snapshots import OnPoses
+from jigsawnet.types import Alignment, Assembly, Constraints, Puzzle
 from jigsawnet.viewer.session import Session
 
+NineIn = Callable[[Path], Run]
 Served = Callable[[Session], AbstractContextManager[httpx.Client]]
 
 
@@ -33,32 +38,41 @@ def _events(client: httpx.Client) -> Iterator[dict[str, Any]]:
 
 
 def _until(events: Iterator[dict[str, Any]], kind: str) -> dict[str, Any]:
-    return next(event for event in events if event["type"] == kind)
+    """The next event of a kind; a solve that ends without one is a failure, not a reason to wait."""
+    for event in events:
+        if event["type"] == kind:
+            return event
+        assert event["type"] not in ("solved", "error"), event
+    raise AssertionError(f"the stream ended without an event of the kind {kind}")
 
 
-def _plant(run: Any, piece: int) -> tuple[Any, tuple[int, int]]:
-    """The same run with a false join, called certain, that lays ``piece`` far outside; its true joins look poor."""
+def _plant(run: Run, piece: int) -> tuple[Candidates, tuple[int, int]]:
+    """The candidates of a run with a false join, called certain, that puts ``piece`` far outside; its true joins look poor."""
     poses = run.assembly.poses
-    right = max(float((pose @ run.bank.center[idx].astype(float))[0]) for idx, pose in poses.items())
+    right = max(float((pose @ run.borders.center[idx].astype(float))[0]) for idx, pose in poses.items())
     other = next(idx for idx in sorted(poses) if idx != piece)
     away = SE2(0.0, right + 400.0, 0.0) @ poses[piece]
     i, j = min(piece, other), max(piece, other)
-    lay = {piece: away, other: poses[other]}
-    false = Edge(Alignment(i, j, lay[i].inverse() @ lay[j], 0.99), 0.99)
-    dimmed = [
-        dataclasses.replace(e, score=min(e.score, 0.02)) if piece in (e.alignment.i, e.alignment.j) else e
-        for e in run.graph.edges
-        if (e.alignment.i, e.alignment.j) != (i, j)
-    ]
-    graph = MatchGraph(run.graph.n_fragments, tuple(sorted([false, *dimmed], key=best_first)))
-    return dataclasses.replace(run, graph=graph).solve_on(Constraints()), (i, j)
+    placed = {piece: away, other: poses[other]}
+    false = Candidates.of([Alignment(i, j, placed[i].inverse() @ placed[j], 0.99)], [0.99])
+    rows = run.candidates
+    rows = rows.take((rows.i != i) | (rows.j != j))
+    own = (rows.i == piece) | (rows.j == piece)
+    dimmed = dataclasses.replace(rows, score=np.where(own, np.minimum(rows.score, 0.02), rows.score))
+    return Candidates.concat([measure(run.borders, false, run.config.match.dense.verify), dimmed]), (i, j)
 
 
 def test_a_wrong_join_is_rejected_and_the_rest_solved_on(
-    solved_nine: Any, nine_pieces: tuple[Puzzle, Assembly], served: Served, tmp_path: Path
+    nine_in: NineIn,
+    solved_from: Callable[[Run, Candidates], Run],
+    nine_pieces: tuple[Puzzle, Assembly],
+    served: Served,
+    tmp_path: Path,
 ) -> None:
     puzzle, truth = nine_pieces
-    run, wrong = _plant(dataclasses.replace(solved_nine, folder=tmp_path), 4)
+    run = nine_in(tmp_path)
+    candidates, wrong = _plant(run, 4)
+    run = solved_from(run, candidates)
     before = evaluate(puzzle, run.assembly, truth)
     assert before.pcr < 1.0
     session = Session(run, truth)
@@ -71,6 +85,7 @@ def test_a_wrong_join_is_rejected_and_the_rest_solved_on(
         assert next(events) == {"type": "revision", "revision": 1}
         assert client.post("/api/solve", json={"revision": 1}).status_code == 202
         assert _until(events, "progress")["total"] >= 1
+        assert len(_until(events, "snapshot")["poses"]) >= 2
         solved = _until(events, "solved")
         assert solved["placed"] == 9
         session.wait()
@@ -97,27 +112,27 @@ def test_two_windows_hear_of_each_others_edits(client: httpx.Client) -> None:
 class _Waiting:
     """A run whose solver waits until it is stopped, then gives up all pieces."""
 
-    def __init__(self, run: Any) -> None:
-        self.folder, self.puzzle, self.bank = run.folder, run.puzzle, run.bank
-        self.graph, self.assembly = run.graph, run.assembly
+    def __init__(self, run: Run) -> None:
+        self._run, self.assembly = run, run.assembly
         self.started = threading.Event()
 
-    def solve_on(
-        self, constraints: Constraints, *, progress: Progress = no_progress, stop: Stop, on_snapshot: Any = None
-    ) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._run, name)
+
+    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses) -> _Waiting:
         self.started.set()
-        on_snapshot({0: SE2.identity(), 1: SE2.identity()})
-        while not stop.is_over():
-            progress("compose", 0, 1)
+        on_poses({0: SE2.identity(), 1: SE2.identity()})
+        while not context.stop.is_over():
+            context.progress("compose", 0, 1)
         self.assembly = Assembly(9, {}, ())
         return self
 
 
 def test_a_solver_at_work_can_be_stopped_and_meanwhile_nothing_is_changed(
-    solved_nine: Any, served: Served, tmp_path: Path
+    nine_in: NineIn, served: Served, tmp_path: Path
 ) -> None:
-    run = _Waiting(dataclasses.replace(solved_nine, folder=tmp_path))
-    session = Session(run)
+    run = _Waiting(nine_in(tmp_path))
+    session = Session(run)  # type: ignore[arg-type]
     with served(session) as client:
         events = _events(client)
         assert next(events)["revision"] == 0
@@ -137,8 +152,8 @@ def test_a_solver_at_work_can_be_stopped_and_meanwhile_nothing_is_changed(
         assert all(piece["pose"] for piece in state["pieces"])
 
 
-def test_a_solve_that_contradicts_itself_is_told_in_a_sentence(solved_nine: Any, served: Served, tmp_path: Path) -> None:
-    session = Session(dataclasses.replace(solved_nine, folder=tmp_path))
+def test_a_solve_that_contradicts_itself_is_told_in_a_sentence(nine_in: NineIn, served: Served, tmp_path: Path) -> None:
+    session = Session(nine_in(tmp_path))
     pose = session.arrangement.poses[0]
     with served(session) as client:
         on_it = {"0": [pose.theta, pose.x, pose.y], "1": [0.0, pose.x, pose.y]}
@@ -150,13 +165,11 @@ def test_a_solve_that_contradicts_itself_is_told_in_a_sentence(solved_nine: Any,
         assert "lie on each other" in _until(events, "error")["text"]
         session.wait()
         with pytest.raises(InputError):
-            solved_nine.solve_on(constraints_of(session.arrangement))
+            session.run.solve_on(session.arrangement.constraints())
 
 
-def test_what_is_pinned_stays_and_what_is_set_aside_goes(solved_nine: Any, tmp_path: Path) -> None:
-    from jigsawnet.edits import Pin, SetAside
-
-    session = Session(dataclasses.replace(solved_nine, folder=tmp_path))
+def test_what_is_pinned_stays_and_what_is_set_aside_goes(nine_in: NineIn, tmp_path: Path) -> None:
+    session = Session(nine_in(tmp_path))
     session.make(0, Pin((2,)))
     session.make(1, SetAside((5,)))
     pose = session.arrangement.poses[2]
@@ -166,7 +179,11 @@ def test_what_is_pinned_stays_and_what_is_set_aside_goes(solved_nine: Any, tmp_p
     assert now.poses[2] == pose
     assert 5 not in now.poses
     assert len(now.poses) == 8
-    middles = np.array([now.poses[k] @ session.bank.center[k].astype(float) for k in sorted(now.poses)])
+    solved = session.run.assembly  # the solver itself keeps to it, and the results in the folder follow
+    assert solved.poses[2] == pose
+    assert 5 not in solved.poses
+    assert open_run(tmp_path).assembly.poses == solved.poses
+    middles = np.array([now.poses[k] @ session.borders.center[k].astype(float) for k in sorted(now.poses)])
     start = session.edits.start.poses
-    old = np.array([start[k] @ session.bank.center[k].astype(float) for k in sorted(now.poses)])
+    old = np.array([start[k] @ session.borders.center[k].astype(float) for k in sorted(now.poses)])
     assert np.abs(middles - old).max() < 8  # the pinned piece holds the frame, so nothing else went far

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,23 +11,26 @@ from typing import Annotated
 
 import tyro
 
+from jigsawnet.borders import is_compiled, mark_compiled
+from jigsawnet.cli.commands import without_collecting
 from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
-from jigsawnet.cli.view import at_workbench
-from jigsawnet.cli.watching import watching
+from jigsawnet.cli.view import hold_workbench, watching
 from jigsawnet.config import SolveConfig
+from jigsawnet.context import Context, StageClock
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.edits_json import EDITS_FILE
+from jigsawnet.io.replay import Replay, check_free
 from jigsawnet.loading import ScanInput
 from jigsawnet.runs import Request, Run, read_size, solve_run
-from jigsawnet.runs.request import effective_config
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Constraints, Puzzle
-from jigsawnet.viewer.replay import Replay, check_free
+from jigsawnet.types import Constraints
 from jigsawnet.workers import open_workers
 
+_STARTED = time.time() - time.process_time()
+"""About when this process was started."""
 STOPPED = 130
-"""Exit code after Ctrl-C or a polite kill."""
+"""Exit code after SIGINT (Ctrl-C) or SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Solve:
     """Cores of this machine that match and score; left out, all. The result is the same."""
     scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
     """Match and score on the Dask cluster whose scheduler is at this address, as tcp://host:8786."""
+    weights: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Use what was learned in this folder, which jigsawnet train writes, instead of what comes with the program."""
     edits: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Corrections by hand from this edits.json, which the workbench (jigsawnet view) writes: what was fixed and forbidden is
     kept, and the rest is solved."""
@@ -82,26 +88,35 @@ class Solve:
 
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component."""
-        request = Request(self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff)
+        request = Request(
+            self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff, self.weights
+        )
         stop, limit = Stop.after(self.time_limit), self.memory_limit and read_size(self.memory_limit)
         replay = None if self.edits is None else Replay(self.edits)
         passed_over = check_free(self.out, self.edits)
         code = STOPPED
-        with watching(self.view, self.out, effective_config(request), stop, self.no_browser) as watcher:
+        if not (compiled := is_compiled()) and not self.json:
+            say_notes(["Preparing compiled code; this happens once after an installation."])
+        with watching(self.view, self.out, stop, self.no_browser) as watcher:
 
-            def on_pieces(puzzle: Puzzle) -> None:
+            def on_pieces(run: Run) -> None:
                 if not self.json:
-                    say_notes(puzzle.warnings)  # what a person should know before an hour is spent
-                watcher.on_pieces(puzzle)
+                    say_notes(run.puzzle.warnings)  # what a person should know before the long work
+                watcher.on_pieces(run)
 
-            with open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress:
+            with (
+                open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress,
+                nullcontext() if compiled else without_collecting(),
+            ):  # fmt: skip
                 run = solve_run(
                     request, self.out, constraints=replay.constraints if replay else Constraints(),
-                    progress=watcher.beside(progress), stop=stop, workers=workers, memory_limit=limit or None,
-                    on_pieces=on_pieces, on_snapshot=watcher.on_snapshot if self.view else None,
+                    context=Context(watcher.with_progress(progress), stop, workers, StageClock(_STARTED)),
+                    memory_limit=limit or None, on_pieces=on_pieces, on_poses=watcher.on_snapshot,
                 )  # fmt: skip
+            if not run.cut_short:
+                mark_compiled()
             if replay and not run.cut_short:
-                with nullcontext() if self.view else at_workbench(self.out):
+                with nullcontext() if self.view else hold_workbench(self.out):
                     replay.record(self.out, run.puzzle, run.assembly)
             _say_run(run, self.json)
             if passed_over and not self.json:
@@ -115,10 +130,10 @@ class Solve:
 
 def _say_run(run: Run, as_json: bool) -> None:
     assembly, report = run.assembly, run.report
-    seconds = sum(stage.seconds for stage in report.stages)
+    seconds = run.seconds
     if as_json:
         say(json.dumps({
-            "out": str(run.folder), "pieces": assembly.n_fragments, "placed": len(assembly.poses),
+            "out": str(run.folder), "pieces": assembly.n_pieces, "placed": len(assembly.poses),
             "components": len(assembly.components), "seconds": round(seconds, 3), "warnings": report.warnings,
             "stages": {"done": run.done, "reused": run.reused}, "pairs_matched": run.pairs_matched, "cut_short": run.cut_short,
         }))  # fmt: skip
@@ -128,6 +143,6 @@ def _say_run(run: Run, as_json: bool) -> None:
     say_notes(report.warnings[len(run.puzzle.warnings) :])
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
     before = "" if run.done or run.cut_short else "; all of it was done already"
-    say(f"{len(assembly.poses)} of {assembly.n_fragments} pieces placed{parts}, {seconds:.1f} s{before}")
+    say(f"{len(assembly.poses)} of {assembly.n_pieces} pieces placed{parts}, {seconds:.1f} s{before}")
     for name in ("assembly.png", "assembly.svg", "report.html"):
         say(f"  {run.folder / name}")

@@ -1,4 +1,4 @@
-"""``jigsawnet view``."""
+"""``jigsawnet view``, and the window of ``jigsawnet solve --view``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from jigsawnet.cli.console import Flag, say
+from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.truth import read_truth
-from jigsawnet.runs import open_run
+from jigsawnet.runs import Run, open_run
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Progress
+
+if TYPE_CHECKING:
+    from jigsawnet.viewer.serve import Watch  # needs the extra web
 
 LOCK_FILE = ".workbench.lock"
 TAKEN = "The workbench is open on {folder} already{holder}; use that window, or end it first."
@@ -47,15 +53,19 @@ class View:
 
         run = open_run(self.run_folder)
         truth = None if self.truth is None else read_truth(self.truth, run.puzzle)
-        with at_workbench(self.run_folder), suppress(KeyboardInterrupt):
+        with hold_workbench(self.run_folder), suppress(KeyboardInterrupt), leave_on_signals():
             bench = Workbench(Session(run, truth), self.port)
-            invite(bench.address, self.no_browser)
-            bench.run()
+            bench.start()
+            try:
+                invite(bench.address, self.no_browser)
+                bench.wait()
+            finally:
+                bench.stop()
         return 0
 
 
 def check_web() -> None:
-    """Say kindly what is missing when the extra is not installed."""
+    """Say what to install when the extra is missing."""
     try:
         import fastapi  # noqa: F401, PLC0415
         import uvicorn  # noqa: F401, PLC0415
@@ -64,15 +74,49 @@ def check_web() -> None:
 
 
 @contextmanager
-def at_workbench(folder: Path) -> Iterator[None]:
-    """Hold the workbench of a run; a second one is told who has it."""
+def hold_workbench(folder: Path) -> Iterator[None]:
+    """Hold the lock of the workbench of a run; the error of a second one says who has it."""
     with hold_lock(folder / LOCK_FILE, TAKEN):
         yield
 
 
 def invite(address: str, no_browser: bool) -> None:
-    """Tell the address and, unless it is not wanted, open it."""
+    """Print the address and, unless it is not wanted, open it."""
     say(f"The workbench is open at {address}")
     say("Ctrl-C ends it.")
     if not no_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+class NullWatcher:
+    """A solve without a window."""
+
+    has_stopped = False
+    on_snapshot = None
+
+    def on_pieces(self, run: Run) -> None:
+        """Nothing is shown."""
+
+    def with_progress(self, progress: Progress) -> Progress:
+        """Nothing is added."""
+        return progress
+
+    def stay(self, run: Run) -> None:
+        """Return at once."""
+
+
+@contextmanager
+def watching(view: bool, out: Path, stop: Stop, no_browser: bool) -> Iterator[Watch | NullWatcher]:
+    """A window on the solve while the block runs, with ``view``; Ctrl-C ends the workbench that it becomes."""
+    if not view:
+        yield NullWatcher()
+        return
+    check_web()
+    from jigsawnet.viewer.serve import Watch  # noqa: PLC0415 - needs the extra web
+
+    watch = Watch(stop, hold_workbench(out), lambda address: invite(address, no_browser))
+    try:
+        with suppress(KeyboardInterrupt):
+            yield watch
+    finally:
+        watch.close()

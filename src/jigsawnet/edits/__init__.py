@@ -5,20 +5,20 @@ Pure: no files, no pictures. All poses lie in one frame, the table; components l
 
 from __future__ import annotations
 
-from jigsawnet.edits.apply import apply_edit, apply_edits, arrange
-from jigsawnet.edits.arrangement import Arrangement, Pieces
-from jigsawnet.edits.decisions import constraints_of
-from jigsawnet.edits.history import Edits
-from jigsawnet.edits.kinds import Accept, Cut, Edit, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin, describe
+from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes
+from jigsawnet.edits.history import Edits, as_on_disk, put_back
+from jigsawnet.edits.kinds import KINDS, Accept, Cut, Edit, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin
 
 __all__ = [
+    "KINDS",
     "Accept",
     "Arrangement",
     "Cut",
     "Edit",
     "Edits",
     "Move",
-    "Pieces",
+    "Pair",
+    "PieceSizes",
     "Pin",
     "Reject",
     "SetAside",
@@ -26,9 +26,6 @@ __all__ = [
     "TakeBack",
     "TakeOff",
     "Unpin",
-    "apply_edit",
-    "apply_edits",
-    "arrange",
-    "constraints_of",
-    "describe",
+    "as_on_disk",
+    "put_back",
 ]

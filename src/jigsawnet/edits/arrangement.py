@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from jigsawnet.edits.kinds import Pair
-from jigsawnet.geometry import SE2
-from jigsawnet.types import Alignment, Assembly, Edge, sort_components
+import numpy as np
+import scipy
 
-NEAR_DEG = 5.0
-NEAR_PX = 10.0
-"""Two poses of a pair within these limits, at the middle of j, are the same join to a person."""
+from jigsawnet.errors import EditError
+from jigsawnet.geometry import SE2, is_same_join
+from jigsawnet.types import Alignment, Assembly, Constraints, Join, Puzzle, chance_of_any, sort_components
+
+Pair = tuple[int, int]
+"""Two pieces, the smaller number first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class PieceSizes:
     """What the edits need to know of a puzzle: ``names`` and ``sizes`` (width, height) in px, in order of idx."""
 
     names: tuple[str, ...]
     sizes: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(puzzle: Puzzle) -> PieceSizes:
+        """Names and sizes of the pieces of a puzzle."""
+        return PieceSizes(puzzle.names(), tuple((f.mask.shape[1], f.mask.shape[0]) for f in puzzle.pieces))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -31,81 +37,155 @@ class Pieces:
         width, height = self.sizes[idx]
         return (width - 1) / 2, (height - 1) / 2
 
-    def near(self, j: int, one: SE2, other: SE2) -> bool:
+    def is_same_join(self, j: int, one: SE2, other: SE2) -> bool:
         """True when two ``i_from_j`` are the same join to a person."""
-        angle, distance = one.distance(other, at=self.middle(j))
-        return math.degrees(angle) < NEAR_DEG and distance < NEAR_PX
+        return is_same_join(one, other, self.middle(j))
+
+    def known(self, chosen: Collection[int]) -> frozenset[int]:
+        """The pieces chosen.
+
+        Raises:
+            EditError: there are none, or one of them does not exist.
+        """
+        if not chosen:
+            raise EditError("An edit must name at least one piece.")
+        for idx in chosen:
+            if not 0 <= idx < len(self):
+                raise EditError(f"There is no piece number {idx}: the pieces are numbered from 0 to {len(self) - 1}.")
+        return frozenset(chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """``poses`` of the pieces on the table; ``groups`` and ``joins`` as in `Assembly`, one join for a pair, sorted by pair.
+    """``poses`` of the pieces on the table; ``components`` and ``joins`` as in `Assembly`, one join for a pair, sorted by pair.
 
-    ``held`` are pieces that a person has put where they lie.
+    ``by_hand`` are the pieces that a person has put where they lie.
     """
 
     poses: Mapping[int, SE2]
-    groups: tuple[tuple[int, ...], ...]
-    joins: Mapping[Pair, Edge]
+    components: tuple[tuple[int, ...], ...]
+    joins: Mapping[Pair, Join]
     confidence: Mapping[int, float]
     accepted: frozenset[Pair] = frozenset()
     rejected: tuple[Alignment, ...] = ()
     pinned: frozenset[int] = frozenset()
     aside: frozenset[int] = frozenset()
-    held: frozenset[int] = field(default=frozenset())
+    by_hand: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
         object.__setattr__(self, "joins", MappingProxyType(dict(sorted(self.joins.items()))))
         object.__setattr__(self, "confidence", MappingProxyType(dict(self.confidence)))
-        object.__setattr__(self, "groups", sort_components(self.groups))
+        object.__setattr__(self, "components", sort_components(self.components))
+
+    @staticmethod
+    def of(assembly: Assembly) -> Arrangement:
+        """How a solve left the pieces; all components must be in one frame. Of several joins of a pair the first counts."""
+        component = {idx: k for k, members in enumerate(assembly.components) for idx in members}
+        joins: dict[Pair, Join] = {}
+        for join in assembly.joins:
+            i, j = join.alignment.i, join.alignment.j
+            if i in component and component[i] == component.get(j):
+                joins.setdefault((i, j), join)
+        return Arrangement(assembly.poses, assembly.components, joins, assembly.confidence)
+
+    def to_assembly(self, n_pieces: int) -> Assembly:
+        """The same as the rest of the package knows it."""
+        return Assembly(n_pieces, self.poses, self.components, tuple(self.joins.values()), self.confidence)
+
+    def constraints(self) -> Constraints:
+        """What the solver has to keep. Fixed joins hold as the pieces lie, so that they cannot contradict each other."""
+        return Constraints(
+            joins=tuple(Alignment(i, j, self.relation(i, j), 1.0) for i, j in self.fixed_joins()),
+            forbidden=self.rejected,
+            pinned={idx: self.poses[idx] for idx in sorted(self.pinned)},
+            aside=self.aside,
+        )
+
+    def fixed_joins(self) -> list[Pair]:
+        """Accepted joins, and those inside of what a person has moved as it was."""
+        return [pair for pair in self.joins if pair in self.accepted or self.by_hand.issuperset(pair)]
 
     def relation(self, i: int, j: int) -> SE2:
         """i_from_j as the two pieces lie."""
         return self.poses[i].inverse() @ self.poses[j]
 
-    def group_of(self, idx: int) -> tuple[int, ...]:
-        """The pieces that hang together with a piece that is placed, itself included."""
-        return next(group for group in self.groups if idx in group)
+    def component_of(self, idx: int) -> tuple[int, ...]:
+        """The component of a piece that is placed."""
+        return next(component for component in self.components if idx in component)
 
-    def to_assembly(self, n_fragments: int) -> Assembly:
-        """The same as the other rooms know it."""
-        return Assembly(n_fragments, self.poses, self.groups, tuple(self.joins.values()), self.confidence)
+    def with_joins(self, joins: Mapping[Pair, Join]) -> Arrangement:
+        """Other joins; pieces whose joins changed, or that left the table, get a confidence from the joins they have now."""
+        changed = {pair for pair in {*joins, *self.joins} if joins.get(pair) != self.joins.get(pair)}
+        scores: dict[int, list[float]] = {idx: [] for pair in changed for idx in pair}
+        confidence = {idx: value for idx, value in self.confidence.items() if idx in self.poses and idx not in scores}
+        for pair, join in joins.items():
+            for idx in scores.keys() & pair:
+                scores[idx].append(join.confidence)
+        confidence |= {idx: chance_of_any(known) for idx, known in scores.items() if known}
+        return replace(self, joins=joins, accepted=self.accepted.intersection(joins), confidence=confidence)
+
+    def with_accepted(self, pieces: PieceSizes, pairs: Collection[Pair]) -> Arrangement:
+        """Joins as the pieces lie become certain and connect their components; rejections of them no longer hold."""
+        joins = dict(self.joins)
+        for i, j in pairs:
+            old, now = joins.get((i, j)), self.relation(i, j)
+            same = old is not None and pieces.is_same_join(j, old.alignment.i_from_j, now)
+            joins[i, j] = Join(old.alignment if old is not None and same else Alignment(i, j, now, 1.0), 1.0)
+        rejected = tuple(
+            a
+            for a in self.rejected
+            if (a.i, a.j) not in pairs or not pieces.is_same_join(a.j, a.i_from_j, self.relation(a.i, a.j))
+        )
+        components = sort_components(merged(self.components, pairs))
+        accepted = self.accepted.union(pairs)
+        return replace(self, components=components, rejected=rejected, accepted=accepted).with_joins(joins)
+
+    def without(self, gone: Collection[int]) -> Arrangement:
+        """Pieces leave the table; what only they held together falls apart."""
+        off = frozenset(gone)
+        joins = {pair: join for pair, join in self.joins.items() if off.isdisjoint(pair)}
+        parts: list[Collection[int]] = []
+        for component in self.components:
+            untouched = off.isdisjoint(component)
+            parts += [component] if untouched else split(component, set(component) - off, self.joins, joins)
+        poses = {idx: pose for idx, pose in self.poses.items() if idx not in off}
+        left = replace(
+            self, poses=poses, components=sort_components(parts), pinned=self.pinned - off, by_hand=self.by_hand - off
+        )
+        return left.with_joins(joins)
 
 
-def connected(members: Iterable[int], pairs: Collection[Pair]) -> list[set[int]]:
-    """The parts into which ``pairs`` connect ``members``; pairs that lead elsewhere do not count."""
-    near: dict[int, list[int]] = {idx: [] for idx in members}
-    for i, j in pairs:
-        if i in near and j in near:
-            near[i].append(j)
-            near[j].append(i)
-    parts: list[set[int]] = []
-    seen: set[int] = set()
-    for idx in sorted(near):
-        if idx in seen:
-            continue
-        part, todo = {idx}, [idx]
-        while todo:
-            for other in near[todo.pop()]:
-                if other not in part:
-                    part.add(other)
-                    todo.append(other)
-        seen |= part
-        parts.append(part)
-    return parts
+def connected(members: Iterable[int], pairs: Iterable[Pair]) -> list[set[int]]:
+    """The parts into which ``pairs`` connect ``members``, by smallest member; pairs that lead elsewhere do not count."""
+    number = {idx: k for k, idx in enumerate(sorted(members))}
+    inside = np.array([(number[i], number[j]) for i, j in pairs if i in number and j in number], np.int64).reshape(-1, 2)
+    graph = scipy.sparse.csr_array((np.ones(len(inside), bool), inside.T), shape=(len(number), len(number)))
+    parts: dict[int, set[int]] = {}
+    labels = scipy.sparse.csgraph.connected_components(graph, directed=False)[1].tolist() if number else ()
+    for idx, label in zip(number, labels, strict=True):
+        parts.setdefault(label, set()).add(idx)
+    return list(parts.values())
 
 
-def fall_apart(
-    group: Collection[int], left: Collection[int], before: Collection[Pair], after: Collection[Pair]
+def merged(parts: Iterable[Iterable[int]], pairs: Iterable[Pair]) -> list[set[int]]:
+    """Parts that a pair connects become one."""
+    whole = [set(part) for part in parts]
+    part_of = {idx: k for k, part in enumerate(whole) for idx in part}
+    links = [(part_of[i], part_of[j]) for i, j in pairs if i in part_of and j in part_of]
+    return [set().union(*(whole[k] for k in chain)) for chain in connected(range(len(whole)), links)]
+
+
+def split(
+    component: Collection[int], left: Collection[int], before: Collection[Pair], after: Collection[Pair]
 ) -> list[set[int]]:
-    """What the pieces ``left`` of a group become when only the joins ``after`` remain of those ``before``.
+    """What the pieces ``left`` of a component become when only the joins ``after`` remain of those ``before``.
 
-    Pieces that hung together without joins, such as pinned ones, still do; the largest part of each stays with them.
+    Pieces that were together without joins, such as pinned ones, still are; the largest part of each stays with them.
     """
     main: set[int] = set()
     parts: list[set[int]] = []
-    for old in connected(group, before):
+    for old in connected(component, before):
         now = sorted(connected(old.intersection(left), after), key=lambda part: (-len(part), min(part)))
         main |= now[0] if now else set()
         parts += now[1:]

@@ -1,122 +1,265 @@
-"""The kinds of edits, one frozen dataclass each; pieces by number, poses on the table."""
+"""The kinds of edits. Each class holds its name on disk, its fields, its sentence for people, and what it does.
+
+To add a kind, write its class here, list it in `KINDS` and in the package, and describe it in ``docs/formats.md``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import ClassVar
 
+from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, merged, split
+from jigsawnet.edits.parting import part_at
+from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Assembly
+from jigsawnet.types import Assembly, Join, sort_components
 
-Pair = tuple[int, int]
-"""Two pieces, the smaller number first."""
+FARTHEST_PX = 1e7
+"""A pose farther out than this is a slip."""
+_STILL_RAD, _STILL_PX = math.radians(0.01), 0.01
+"""Two pieces that changed their relation by less than this moved together."""
+
+
+class Edit(ABC):
+    """One thing that a person did; pieces by number, poses on the table. Its fields are those of the file."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    """The name in ``edits.json``."""
+
+    @abstractmethod
+    def describe(self, names: Sequence[str]) -> str:
+        """One line for a person."""
+
+    @abstractmethod
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """The arrangement after this edit.
+
+        Raises:
+            EditError: the edit makes no sense as the pieces lie.
+        """
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Move(Edit):
     """Pieces are put here; ``joins`` are those that the move snapped to or that its borders meet, and are accepted."""
 
+    kind = "move"
     poses: Mapping[int, SE2]
     joins: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
 
+    def describe(self, names: Sequence[str]) -> str:
+        """One line for a person."""
+        what = f"Moved {_listed(sorted(self.poses), names)}"
+        return f"{what} and joined {'it' if len(self.poses) == 1 else 'them'}" if self.joins else what
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """What the pieces were joined to and did not go along is parted from them."""
+        moved = pieces.known(tuple(self.poses))
+        for idx in sorted(moved & now.aside):
+            raise EditError(f"{pieces.names[idx]} is set aside; take it back before you place it.")
+        for idx, pose in self.poses.items():
+            if not math.isfinite(pose.theta) or not all(abs(v) <= FARTHEST_PX for v in (pose.x, pose.y)):
+                raise EditError(f"The new place of {pieces.names[idx]} is not on the table.")
+        poses = dict(now.poses) | dict(self.poses)
+        for idx in (idx for pair in self.joins for idx in pieces.known(pair)):
+            if idx not in poses:
+                raise EditError(f"{pieces.names[idx]} is not placed, so nothing can be joined to it.")
+        if any(i == j for i, j in self.joins):
+            raise EditError("A piece cannot be joined to itself.")
+        joins = {pair: join for pair, join in now.joins.items() if _still_holds(pieces, now, poses, join, moved)}
+        parts: list[Collection[int]] = [{idx} for idx in moved if idx not in now.poses]
+        across = [pair for pair in joins if (pair[0] in moved) != (pair[1] in moved)]
+        for component in now.components:
+            sides = moved.intersection(component), set(component) - moved
+            if sides[0]:
+                parts += merged([part for side in sides for part in split(component, side, now.joins, joins)], across)
+            else:
+                parts.append(component)
+        placed = replace(now, poses=poses, components=sort_components(parts), by_hand=now.by_hand | moved).with_joins(joins)
+        return placed.with_accepted(pieces, [(min(pair), max(pair)) for pair in self.joins]) if self.joins else placed
+
+
+def _still_holds(pieces: PieceSizes, before: Arrangement, poses: Mapping[int, SE2], join: Join, moved: Collection[int]) -> bool:
+    """True when a join is still there after a move: both pieces went along, or it is still the same to a person."""
+    i, j = join.alignment.i, join.alignment.j
+    if i not in moved and j not in moved:
+        return True
+    now = poses[i].inverse() @ poses[j]
+    angle, distance = now.distance(before.relation(i, j), at=pieces.middle(j))
+    return (angle < _STILL_RAD and distance < _STILL_PX) or pieces.is_same_join(j, now, join.alignment.i_from_j)
+
 
 @dataclass(frozen=True, slots=True)
-class TakeOff:
-    """Pieces go back to the tray; the solver may place them again."""
+class _OfJoin(Edit):
+    i: int
+    j: int
+    verb: ClassVar[str]
 
-    pieces: tuple[int, ...]
+    def describe(self, names: Sequence[str]) -> str:
+        """One line for a person."""
+        return f"{self.verb} the join of {names[self.i]} and {names[self.j]}"
+
+    def pair(self, pieces: PieceSizes, now: Arrangement) -> Pair:
+        """The two pieces, when they are joined now."""
+        pieces.known((self.i, self.j))
+        pair = (min(self.i, self.j), max(self.i, self.j))
+        if pair not in now.joins:
+            raise EditError(f"There is no join of {pieces.names[self.i]} and {pieces.names[self.j]} now.")
+        return pair
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
+class Accept(_OfJoin):
     """This join is right."""
 
-    i: int
-    j: int
+    __slots__ = ()
+    kind, verb = "accept", "Accepted"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """It becomes certain as the pieces lie."""
+        return now.with_accepted(pieces, [self.pair(pieces, now)])
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(_OfJoin):
     """This join is wrong: it is cut and never made again."""
 
-    i: int
-    j: int
+    __slots__ = ()
+    kind, verb = "reject", "Rejected"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """Cut and remembered."""
+        pair = self.pair(pieces, now)
+        return replace(part_at(pieces, now, pair), rejected=(*now.rejected, now.joins[pair].alignment))
+
+
+class Cut(_OfJoin):
+    """Part the component here; the solver may join it again."""
+
+    __slots__ = ()
+    kind, verb = "cut", "Cut"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """Cut, with the weakest joins that still hold the two sides together."""
+        return part_at(pieces, now, self.pair(pieces, now))
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Part the group here; the solver may join it again."""
+class _OfPieces(Edit):
+    pieces: tuple[int, ...]
+    sentence: ClassVar[str]
 
-    i: int
-    j: int
+    def describe(self, names: Sequence[str]) -> str:
+        """One line for a person."""
+        return self.sentence.format(_listed(self.pieces, names))
+
+    def placed(self, pieces: PieceSizes, now: Arrangement) -> frozenset[int]:
+        """The pieces, when all of them are placed."""
+        for idx in sorted(pieces.known(self.pieces)):
+            if idx not in now.poses:
+                raise EditError(f"{pieces.names[idx]} is not placed; put it in its place first.")
+        return frozenset(self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class TakeOff(_OfPieces):
+    """Pieces go back to the tray; the solver may place them again."""
+
+    __slots__ = ()
+    kind, sentence = "take_off", "Took {} off"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """They leave the table."""
+        return now.without(self.placed(pieces, now))
+
+
+class Pin(_OfPieces):
     """Pieces stay where they lie."""
 
-    pieces: tuple[int, ...]
+    __slots__ = ()
+    kind, sentence = "pin", "Pinned {}"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """Nothing moves."""
+        return replace(now, pinned=now.pinned | self.placed(pieces, now))
 
 
-@dataclass(frozen=True, slots=True)
-class Unpin:
+class Unpin(_OfPieces):
     """Pieces may move again."""
 
-    pieces: tuple[int, ...]
+    __slots__ = ()
+    kind, sentence = "unpin", "Unpinned {}"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """Nothing moves."""
+        return replace(now, pinned=now.pinned - pieces.known(self.pieces))
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(_OfPieces):
     """Pieces are not of this picture: never place them."""
 
-    pieces: tuple[int, ...]
+    __slots__ = ()
+    kind, sentence = "set_aside", "Set {} aside"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """They leave the table where they are on it."""
+        known = pieces.known(self.pieces)
+        return replace(now.without(known), aside=now.aside | known)
 
 
-@dataclass(frozen=True, slots=True)
-class TakeBack:
+class TakeBack(_OfPieces):
     """Pieces set aside may be placed again."""
 
-    pieces: tuple[int, ...]
+    __slots__ = ()
+    kind, sentence = "take_back", "Took {} back"
+
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """They lie in the tray."""
+        return replace(now, aside=now.aside - pieces.known(self.pieces))
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
-    """The solver went on; where everything lies after it, on the table."""
+class Solved(Edit):
+    """The solver went on; where everything lies after it, on the table. In the file it is the number of a result."""
 
+    kind = "solved"
     assembly: Assembly = field(hash=False)
 
+    def describe(self, names: Sequence[str]) -> str:
+        """One line for a person."""
+        return f"Solved on: {len(self.assembly.poses)} of {self.assembly.n_pieces} pieces placed"
 
-Edit = Move | TakeOff | Accept | Reject | Cut | Pin | Unpin | SetAside | TakeBack | Solved
+    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
+        """What the solver had to keep stays decided; a piece put down by hand that it did not place stays where it lies."""
+        assembly = self.assembly
+        if assembly.n_pieces != len(pieces):
+            raise EditError(f"A solve of {assembly.n_pieces} pieces cannot be taken over: there are {len(pieces)} pieces.")
+        if taken := sorted(now.aside & set(assembly.poses)):
+            raise EditError(f"{pieces.names[taken[0]]} is set aside, but the solve placed it.")
+        solved = Arrangement.of(assembly)
+        left = {idx: now.poses[idx] for idx in sorted(now.by_hand) if idx not in assembly.poses}
+        poses = dict(assembly.poses) | left
+        return replace(
+            solved,
+            poses=poses,
+            components=(*assembly.components, *((idx,) for idx in left)),
+            accepted=frozenset(now.fixed_joins()).intersection(solved.joins),
+            rejected=now.rejected,
+            pinned=now.pinned.intersection(poses),
+            aside=now.aside,
+            by_hand=frozenset(left),
+        )
 
 
-def describe(edit: Edit, names: Sequence[str]) -> str:  # noqa: PLR0911 - one for each kind
-    """One line for a person."""
-    match edit:
-        case Move(poses, joins):
-            what = f"Moved {_listed(sorted(poses), names)}"
-            return f"{what} and joined {'it' if len(poses) == 1 else 'them'}" if joins else what
-        case TakeOff(pieces):
-            return f"Took {_listed(pieces, names)} off"
-        case Accept(i, j):
-            return f"Accepted the join of {names[i]} and {names[j]}"
-        case Reject(i, j):
-            return f"Rejected the join of {names[i]} and {names[j]}"
-        case Cut(i, j):
-            return f"Cut the join of {names[i]} and {names[j]}"
-        case Pin(pieces):
-            return f"Pinned {_listed(pieces, names)}"
-        case Unpin(pieces):
-            return f"Unpinned {_listed(pieces, names)}"
-        case SetAside(pieces):
-            return f"Set {_listed(pieces, names)} aside"
-        case TakeBack(pieces):
-            return f"Took {_listed(pieces, names)} back"
-        case Solved(assembly):
-            return f"Solved on: {len(assembly.poses)} of {assembly.n_fragments} pieces placed"
+KINDS: dict[str, type[Edit]] = {
+    cls.kind: cls for cls in (Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, Solved)
+}
+"""All kinds by their name on disk."""
 
 
 def _listed(pieces: Sequence[int], names: Sequence[str]) -> str:

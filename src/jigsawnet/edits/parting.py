@@ -1,66 +1,74 @@
-"""Where a group parts when a join is cut, and where the part that comes loose is laid."""
+"""Where a component parts when a join is cut, and where the part that comes loose is put."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
+import scipy
 
-from jigsawnet.edits.arrangement import Arrangement, Pieces, connected
-from jigsawnet.edits.kinds import Pair
+from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, connected, split
 from jigsawnet.geometry import SE2
-from jigsawnet.types import FloatArray
+from jigsawnet.types import FloatArray, sort_components
 
 GAP = 0.25
-"""Room left beside a part that is laid apart, as part of a piece's size."""
+"""Room left beside a part that is put apart, as part of a piece's size."""
 _DIRECTIONS = tuple((math.cos(k * math.pi / 4), math.sin(k * math.pi / 4)) for k in range(8))
 _ACCEPTED_STRENGTH = 1_000_000
+"""More than all other joins of a cut together."""
 
 
-def weakest_cut(arrangement: Arrangement, i: int, j: int) -> set[Pair]:
-    """The join of i and j, and the weakest others that must go with it so that the two no longer hang together."""
+def part_at(pieces: PieceSizes, now: Arrangement, pair: Pair) -> Arrangement:
+    """Cut a join and what must go with it; the side with fewer pieces, or the one that is not pinned, is put beside."""
+    gone = weakest_cut(now, *pair)
+    joins = {other: join for other, join in now.joins.items() if other not in gone}
+    component = now.component_of(pair[0])
+    rest = [other for other in now.components if other != component]
+    parts = split(component, component, now.joins, joins)
+    result = replace(now, components=sort_components([*rest, *parts])).with_joins(joins)
+    sides = [result.component_of(idx) for idx in pair]
+    free = [side for side in sides if now.pinned.isdisjoint(side)]
+    if sides[0] == sides[1] or not free:
+        return result
+    loose = min(free, key=lambda side: (len(side), -side[0]))
+    return replace(result, poses=dict(result.poses) | beside(pieces, result.poses, loose))
+
+
+def weakest_cut(now: Arrangement, i: int, j: int) -> set[Pair]:
+    """The join of i and j, and the weakest others that must go with it so that the two are no longer connected.
+
+    A minimum cut: the joins between what i still reaches in the residual graph of a maximum flow to j, and the rest.
+    """
     cut = {(i, j)}
-    rest = [pair for pair in arrangement.joins if pair != (i, j)]
-    members = next(part for part in connected(arrangement.poses, rest) if i in part)
+    rest = [pair for pair in now.joins if pair != (i, j)]
+    members = next(part for part in connected(now.poses, rest) if i in part)
     if j not in members:
         return cut
-    number = {idx: k for k, idx in enumerate(sorted(members))}
+    order = sorted(members)
+    number = {idx: k for k, idx in enumerate(order)}
     inside = [pair for pair in rest if pair[0] in number]
-    strength = [_strength(arrangement, pair) for pair in inside]
+    strength = [_strength(now, pair) for pair in inside]
     a, b = ([number[pair[side]] for pair in inside] for side in (0, 1))
-    n = len(number)
-    capacity = csr_array((np.array(strength * 2, np.int32), (np.array(a + b), np.array(b + a))), shape=(n, n))
-    flow = maximum_flow(capacity, number[i], number[j]).flow
-    open_ways = [(int(x), int(y)) for x, y in np.argwhere(capacity.toarray() > flow.toarray())]
-    side = _reached(number[i], open_ways)
-    return cut | {pair for pair in inside if (number[pair[0]] in side) != (number[pair[1]] in side)}
+    shape = (len(order), len(order))
+    capacity = scipy.sparse.csr_array((np.array(strength * 2, np.int32), (np.array(a + b), np.array(b + a))), shape=shape)
+    flow = scipy.sparse.csgraph.maximum_flow(capacity, number[i], number[j]).flow
+    residual = scipy.sparse.csr_array(capacity - flow)
+    residual.eliminate_zeros()
+    side = {order[k] for k in scipy.sparse.csgraph.breadth_first_order(residual, number[i], return_predecessors=False)}
+    return cut | {pair for pair in inside if (pair[0] in side) != (pair[1] in side)}
 
 
-def _strength(arrangement: Arrangement, pair: Pair) -> int:
+def _strength(now: Arrangement, pair: Pair) -> int:
     """How hard a join is to part, in thousandths of nepers of doubt; what a person has accepted goes last."""
-    if pair in arrangement.accepted:
+    if pair in now.accepted:
         return _ACCEPTED_STRENGTH
-    doubt = 1.0 - min(max(arrangement.joins[pair].score, 0.0), 1.0 - 1e-4)
+    doubt = 1.0 - min(max(now.joins[pair].confidence, 0.0), 1.0 - 1e-4)
     return 1 + round(-1000.0 * math.log(doubt))
 
 
-def _reached(start: int, ways: Collection[Pair]) -> set[int]:
-    onward: dict[int, list[int]] = {}
-    for x, y in ways:
-        onward.setdefault(x, []).append(y)
-    reached, todo = {start}, [start]
-    while todo:
-        for y in onward.get(todo.pop(), ()):
-            if y not in reached:
-                reached.add(y)
-                todo.append(y)
-    return reached
-
-
-def beside(pieces: Pieces, poses: Mapping[int, SE2], moving: Collection[int]) -> dict[int, SE2]:
+def beside(pieces: PieceSizes, poses: Mapping[int, SE2], moving: Collection[int]) -> dict[int, SE2]:
     """New poses of ``moving``: shifted the shortest way, in one of eight directions, to where their boxes meet no other."""
     fixed = [idx for idx in sorted(poses) if idx not in moving]
     loose = sorted(moving)
@@ -74,7 +82,7 @@ def beside(pieces: Pieces, poses: Mapping[int, SE2], moving: Collection[int]) ->
     return {idx: SE2(poses[idx].theta, poses[idx].x + dx, poses[idx].y + dy) for idx in loose}
 
 
-def _boxes(pieces: Pieces, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
+def _boxes(pieces: PieceSizes, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:
     """``(K, 2, 2)``: for x and y the ends of the upright box around each piece's picture."""
     rows = []
     for idx in chosen:

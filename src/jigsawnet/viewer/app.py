@@ -1,51 +1,248 @@
-"""The workbench as a web application; everything it knows is in its `Session`."""
+"""The workbench as a web application; everything it knows is in its `Session`. What the page sends is never trusted."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Request
+import msgspec
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
 from jigsawnet.errors import EditError, FormatError, InputError, JigsawNetError
-from jigsawnet.viewer.routes_edit import edit_routes
-from jigsawnet.viewer.routes_page import page_routes
-from jigsawnet.viewer.routes_see import see_routes
+from jigsawnet.io.assembly_json import assembly_to_json
+from jigsawnet.io.edits_json import parse_edit, parse_pose
+from jigsawnet.render.image import render_assembly
+from jigsawnet.render.svg import assembly_svg
+from jigsawnet.viewer.pictures import encode_png
 from jigsawnet.viewer.security import Guard, TooLargeError
 from jigsawnet.viewer.session import Session, StaleError
-from jigsawnet.viewer.state import outlines
+from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
+
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+"""By the name's ending, not by the system's table, which may be wrong: the page is served with ``nosniff``."""
+_FOREVER = "private, max-age=31536000, immutable"
 
 
 def create_app(session: Session, token: str, port: int) -> ASGIApp:
     """All routes behind the guard; ``port`` is where the server will listen, since the Host header names it."""
     app = FastAPI(title="jigsawnet", docs_url=None, redoc_url=None, openapi_url=None)
-    shapes = outlines(session.puzzle, session.bank)
-    app.include_router(page_routes())
-    app.include_router(see_routes(session, shapes))
-    app.include_router(edit_routes(session, shapes))
+    shapes = outlines(session.puzzle, session.borders)
 
-    def say(_: Request, error: Exception) -> Response:
+    def state() -> Response:
+        with session.lock:
+            return _json(state_json(session, shapes))
+
+    app.include_router(_page_routes())
+    app.include_router(_get_routes(session), prefix="/api")
+    app.include_router(_post_routes(session, state), prefix="/api")
+    app.add_api_route("/api/state", state)
+
+    def refuse(_: Request, error: Exception) -> Response:
         if isinstance(error, StaleError):
-            return _sentence(409, str(error), {"revision": session.revision})
+            return _json({"error": str(error), "revision": session.revision}, 409)
         if isinstance(error, TooLargeError):
-            return _sentence(413, str(error))
-        return _sentence(422 if isinstance(error, EditError | FormatError | InputError) else 500, str(error))
+            return _json({"error": str(error)}, 413)
+        return _json({"error": str(error)}, 422 if isinstance(error, EditError | FormatError | InputError) else 500)
 
     def unknown(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        return _sentence(status, "There is no such thing here." if status == 404 else "This cannot be done here.")
+        return _json({"error": "There is no such thing here." if status == 404 else "This cannot be done here."}, status)
 
-    app.add_exception_handler(JigsawNetError, say)
-    app.add_exception_handler(404, unknown)
-    app.add_exception_handler(405, unknown)
-    app.add_exception_handler(RequestValidationError, lambda request, error: _sentence(404, "There is no such thing here."))
+    app.add_exception_handler(JigsawNetError, refuse)
+    for kind in (404, 405, RequestValidationError):
+        app.add_exception_handler(kind, unknown)
     return Guard(app, token, port)
 
 
-def _sentence(status: int, text: str, more: Mapping[str, Any] | None = None) -> Response:
-    body = json.dumps({"error": text, **(more or {})})
-    return Response(body, status_code=status, media_type="application/json", headers={"Cache-Control": "no-store"})
+def _json(data: Any, status: int = 200) -> Response:
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Response(text, status_code=status, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _page_routes() -> APIRouter:
+    """``/`` and ``/static/...``: files of the package, listed before any request, so that no path leads anywhere else."""
+    router = APIRouter()
+    listed = files("jigsawnet.viewer").joinpath("static").iterdir()
+    known = {entry.name: entry for entry in listed if entry.name.rpartition(".")[2] in _TYPES}
+
+    @router.get("/")
+    def page() -> Response:
+        return static("index.html")
+
+    @router.get("/static/{name:path}")
+    def static(name: str) -> Response:
+        if name not in known:
+            raise HTTPException(404)
+        media_type = _TYPES[name.rpartition(".")[2]]
+        return Response(known[name].read_bytes(), media_type=media_type, headers={"Cache-Control": "no-cache"})
+
+    @router.get("/favicon.ico")
+    def icon() -> Response:
+        return Response(status_code=204)
+
+    return router
+
+
+def _get_routes(session: Session) -> APIRouter:
+    """What can be looked at: pieces, joins, the truth, and the arrangement as files."""
+    router = APIRouter()
+
+    def known(idx: int) -> int:
+        if not 0 <= idx < len(session.pieces):
+            raise HTTPException(404)
+        return idx
+
+    @router.get("/pieces/{idx}.png")
+    def picture(request: Request, idx: int, size: int | None = None, v: str | None = None) -> Response:
+        tag = f'"{session.pictures.key}-{known(idx)}-{size}"'
+        headers = {"ETag": tag, "Cache-Control": _FOREVER if v == session.pictures.key else "private, no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(session.pictures.png(idx, size), media_type="image/png", headers=headers)
+
+    @router.get("/pieces/{idx}")
+    def piece(idx: int) -> Response:
+        with session.lock:
+            return _json(piece_json(session, known(idx)))
+
+    @router.get("/pieces/{idx}/places")
+    def places(idx: int) -> Response:
+        with session.lock:
+            return _json(places_json(session, known(idx)))
+
+    @router.get("/joins/{i}/{j}")
+    def join(i: int, j: int) -> Response:
+        pair = (min(i, j), max(i, j))
+        with session.lock:
+            if pair not in session.arrangement.joins:
+                raise HTTPException(404)
+            return _json(join_json(session, pair))
+
+    @router.get("/truth")
+    def truth() -> Response:
+        with session.lock:
+            if session.truth is None:
+                raise HTTPException(404)
+            return _json(truth_json(session, session.truth))
+
+    @router.get("/events")
+    async def events() -> StreamingResponse:
+        first = {"type": "revision", "revision": session.revision}
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(session.hub.stream(first), media_type="text/event-stream", headers=headers)
+
+    @router.get("/export/{name}")
+    def export(name: str) -> Response:
+        data, media_type = _export(session, name)
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+        return Response(data, media_type=media_type, headers=headers)
+
+    return router
+
+
+def _export(session: Session, name: str) -> tuple[bytes, str]:
+    """The arrangement as it lies on the table, as a file."""
+    with session.lock:
+        assembly = session.arrangement.to_assembly(len(session.pieces))
+    if name == "assembly.json":
+        text = assembly_to_json(assembly, session.pieces.names)
+        return text.encode("utf-8", errors="backslashreplace"), "application/json"
+    placed = tuple(sorted(assembly.poses))
+    table = dataclasses.replace(assembly, components=(placed,) if placed else ())
+    if name == "assembly.png":
+        return encode_png(render_assembly(session.puzzle, table)), "image/png"
+    if name == "assembly.svg":
+        return assembly_svg(session.puzzle, table).encode("utf-8", errors="backslashreplace"), "image/svg+xml"
+    raise HTTPException(404)
+
+
+class _Change(msgspec.Struct):
+    """A change and the revision that its sender has seen."""
+
+    revision: int
+    edit: Any = None
+
+
+class _Snap(msgspec.Struct):
+    """Pieces in a person's hand, and the pose of the first on the table."""
+
+    pieces: list[int]
+    pose: Any
+
+
+def _body(wanted: type) -> Any:
+    """The body of a request as ``wanted``; its size was bounded by the guard."""
+
+    async def read(request: Request) -> Any:
+        try:
+            return msgspec.json.decode(await request.body(), type=wanted)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise FormatError(f"The request cannot be read: {error}.") from error
+
+    return Depends(read)
+
+
+Change = Annotated[_Change, _body(_Change)]
+Snap = Annotated[_Snap, _body(_Snap)]
+
+
+def _post_routes(session: Session, state: Callable[[], Response]) -> APIRouter:
+    """What can be changed; every change names the revision it was made on."""
+    router = APIRouter()
+
+    def piece_number(value: Any, where: str) -> int:
+        """A piece by its number, as a number or, as a key of an object must be, as text."""
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(session.pieces):
+            raise FormatError(f"{where} names a piece that does not exist.")
+        return value
+
+    @router.post("/edits")
+    def make(change: Change) -> Response:
+        session.make(change.revision, parse_edit(change.edit, piece_number, "edit"))
+        return state()
+
+    @router.post("/undo")
+    def undo(change: Change) -> Response:
+        session.undo(change.revision)
+        return state()
+
+    @router.post("/redo")
+    def redo(change: Change) -> Response:
+        session.redo(change.revision)
+        return state()
+
+    @router.post("/snap")
+    def snap(data: Snap) -> Response:
+        pieces, pose = [piece_number(value, "pieces") for value in data.pieces], parse_pose(data.pose, "pose")
+        if not pieces or len(set(pieces)) != len(pieces):
+            raise FormatError("pieces must name at least one piece, and each only once.")
+        with session.lock:
+            now = session.arrangement
+            if len(pieces) > 1 and any(idx not in now.poses for idx in pieces):
+                raise EditError("Only pieces that are placed can be moved together.")
+            return _json(snap_json(session.places.snap(now, pieces, pose)))
+
+    @router.post("/solve")
+    def solve(change: Change) -> Response:
+        session.solve(change.revision)
+        return _json({"busy": True}, 202)
+
+    @router.post("/stop")
+    def stop() -> Response:
+        session.stop()
+        return _json({"busy": session.busy}, 202)
+
+    return router

@@ -1,4 +1,4 @@
-"""What happens, told to every open window: server-sent events."""
+"""Server-sent events: what happens is sent to every open window."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class EventHub:
         self._closed = False
 
     def publish(self, event: Mapping[str, Any]) -> None:
-        """Tell all windows; may be called from any thread and never waits."""
+        """Send to all windows; may be called from any thread and never waits."""
         self._send(f"data: {json.dumps(event)}\n\n")
 
     def close(self) -> None:
-        """End all streams, so that the server can go home."""
+        """End all streams, so that the server can shut down."""
         self._closed = True
         self._send(None)
 
@@ -57,7 +57,7 @@ class EventHub:
                 try:
                     text = await asyncio.wait_for(window.queue.get(), HEARTBEAT_SECONDS)
                 except TimeoutError:
-                    text = ": still here\n\n"
+                    text = ": heartbeat\n\n"
                 if text is None:
                     return
                 yield text

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
 
-from jigsawnet.types import Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Piece, Puzzle, UInt8Array
 
 SMALLEST, LARGEST = 16, 4096
 MAX_KEPT_BYTES = 64 * 2**20
@@ -25,10 +26,10 @@ class PiecePictures:
         self._size = 0
         self._lock = threading.Lock()
         digest = hashlib.blake2b(digest_size=12)
-        for fragment in puzzle.fragments:
-            digest.update(repr((fragment.name, fragment.mask.shape)).encode("utf-8", "backslashreplace"))
-            digest.update(fragment.mask.tobytes())
-            digest.update(fragment.image.tobytes())
+        for piece in puzzle.pieces:
+            digest.update(repr((piece.name, piece.mask.shape)).encode("utf-8", "backslashreplace"))
+            digest.update(piece.mask.tobytes())
+            digest.update(piece.image.tobytes())
         self.key = digest.hexdigest()
         """Changes with any pixel of any piece."""
 
@@ -40,7 +41,7 @@ class PiecePictures:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        data = _encode(_rgba(self._puzzle.fragments[idx], level))
+        data = encode_png(_rgba(self._puzzle.pieces[idx], level), (cv2.IMWRITE_PNG_COMPRESSION, 3))
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = data
@@ -50,24 +51,25 @@ class PiecePictures:
         return data
 
 
-def _rgba(fragment: Fragment, level: int | None) -> UInt8Array:
+def _rgba(piece: Piece, level: int | None) -> UInt8Array:
     """The whole picture of the piece, smaller by area; colours from outside the mask do not mix in."""
-    height, width = fragment.mask.shape
-    alpha = np.where(fragment.mask, np.uint8(255), np.uint8(0))
+    height, width = piece.mask.shape
+    alpha = np.where(piece.mask, np.uint8(255), np.uint8(0))
     if level is None or max(height, width) <= level:
-        return np.dstack([fragment.image, alpha])
+        return np.dstack([piece.image, alpha])
     scale = level / max(height, width)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    inside = fragment.mask.astype(np.float32)
+    inside = piece.mask.astype(np.float32)
     weight = cv2.resize(inside, size, interpolation=cv2.INTER_AREA)
-    color = cv2.resize(fragment.image * inside[..., None], size, interpolation=cv2.INTER_AREA)
+    color = cv2.resize(piece.image * inside[..., None], size, interpolation=cv2.INTER_AREA)
     color = color / np.maximum(weight, 1e-6)[..., None]
     rgba = np.dstack([color, 255.0 * weight])
     return np.asarray(np.rint(np.clip(rgba, 0, 255)), dtype=np.uint8)
 
 
-def _encode(rgba: UInt8Array) -> bytes:
-    done, png = cv2.imencode(".png", np.ascontiguousarray(rgba[..., [2, 1, 0, 3]]), [cv2.IMWRITE_PNG_COMPRESSION, 3])
+def encode_png(rgba: UInt8Array, options: Sequence[int] = ()) -> bytes:
+    """A picture ``(H, W, 4)`` as PNG, with options of OpenCV's writer."""
+    done, png = cv2.imencode(".png", np.ascontiguousarray(rgba[..., [2, 1, 0, 3]]), options)
     if not done:
-        raise ValueError("a piece could not be encoded")
+        raise ValueError("a picture could not be encoded")
     return png.tobytes()

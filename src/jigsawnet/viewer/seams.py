@@ -1,25 +1,27 @@
-"""Seams of joins: where they run, what they measure, and which loops close through them."""
+"""Seams of joins: where they run, what they measure, and which pieces meet along one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
-from jigsawnet.edits import Arrangement
-from jigsawnet.edits.kinds import Pair
-from jigsawnet.match.verify import FEATURES, VerifyConfig, verify
-from jigsawnet.raster import ShapeBank, longest_run
-from jigsawnet.types import Alignment, FloatArray, MatchGraph, laid_gap
+from jigsawnet.borders import Borders, longest_run
+from jigsawnet.candidates import Candidates
+from jigsawnet.edits import Arrangement, Pair
+from jigsawnet.match import VerifyConfig, measure
+from jigsawnet.types import Alignment, FloatArray
 
+_TOUCHING_SHARE = 0.06
+"""Part of the shorter perimeter along which borders must meet to count as joined."""
 _TOUCHING_PX = 4.0
+"""Borders nearer than this belong to the seam's line."""
 _MOST_POINTS = 6
 _LINE_PX = 2.5
 """How far the line of a seam may depart from the border."""
-_LENGTH, _RESIDUAL, _COLOR, _SHARE = (FEATURES.index(name) for name in ("length", "residual", "color_step", "share"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +40,9 @@ class SeamView:
 class SeamBook:
     """Measures seams once and remembers them."""
 
-    def __init__(self, bank: ShapeBank, graph: MatchGraph) -> None:
-        self._bank = bank
-        self._gap_px = laid_gap(graph.edges)
+    def __init__(self, borders: Borders, gap_px: float, config: VerifyConfig) -> None:
+        """``gap_px`` is the distance at which the matcher placed the borders of joins, ``config`` how it measured seams."""
+        self._borders, self._gap_px, self._config = borders, gap_px, config
         self._trees: dict[int, cKDTree] = {}
         self._known: dict[Alignment, SeamView] = {}
 
@@ -50,39 +52,45 @@ class SeamBook:
         if len(self._known) > 100_000:
             self._known.clear()
             new = list(dict.fromkeys(joins))
-        for a, row in zip(new, self.measure(new) if new else (), strict=True):
-            line, normal = self._line(a)
-            self._known[a] = SeamView(
-                line, normal, float(row[_LENGTH]), float(row[_RESIDUAL]), float(row[_COLOR]), float(row[_SHARE])
-            )
+        measured = self._measure(new)
+        values = np.column_stack([measured.feature(name) for name in ("length", "residual", "color_step", "share")])
+        for a, row in zip(new, values.tolist(), strict=True):
+            self._known[a] = SeamView(*self._line(a), *row)
         return [self._known[a] for a in joins]
 
-    def measure(self, joins: Sequence[Alignment]) -> FloatArray:
-        """Features of the seams as they lie, ``(K, len(FEATURES))``."""
-        i, j = (np.array([getattr(a, name) for a in joins], dtype=np.int32) for name in ("i", "j"))
-        pose = np.array([(a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y) for a in joins], dtype=np.float32).reshape(-1, 3)
-        _, features = verify(self._bank, i, j, pose, VerifyConfig(radii_px=()), self._gap_px)
-        return features.astype(np.float64)
+    def _measure(self, joins: Sequence[Alignment]) -> Candidates:
+        """The seams as they lie."""
+        rows = replace(Candidates.of(joins), gap_px=np.full(len(joins), self._gap_px))
+        return measure(self._borders, rows, self._config)
 
-    def shares(self, joins: Sequence[Alignment]) -> FloatArray:
-        """Part of the shorter perimeter along which the borders run together, ``(K,)``."""
-        return np.asarray(self.measure(joins)[:, _SHARE]) if joins else np.zeros(0)
+    def touching(self, now: Arrangement, moved: Collection[int]) -> tuple[Pair, ...]:
+        """Pairs of a piece that was moved and one that was not, without a join, whose borders run along each other."""
+        borders, own, still = self._borders, sorted(moved), [idx for idx in now.poses if idx not in moved]
+        if not still:
+            return ()
+        middles = [np.array([now.poses[idx] @ borders.center[idx].astype(np.float64) for idx in side]) for side in (own, still)]
+        distance = np.linalg.norm(middles[0][:, None] - middles[1][None], axis=2)
+        near = np.argwhere(distance < borders.radius[own][:, None] + borders.radius[still][None])
+        pairs = sorted((min(own[a], still[b]), max(own[a], still[b])) for a, b in near)
+        new = [pair for pair in pairs if pair not in now.joins]
+        shares = self._measure([Alignment(i, j, now.relation(i, j), 1.0) for i, j in new]).feature("share")
+        return tuple(pair for pair, share in zip(new, shares.tolist(), strict=True) if share >= _TOUCHING_SHARE)
 
     def _line(self, a: Alignment) -> tuple[FloatArray, FloatArray]:
         """The run of i's border along j, and the direction across it, in the frame of i."""
-        own = self._bank.points[self._bank.samples(a.i)].astype(np.float64)
-        centers = self._bank.center[[a.i, a.j]].astype(np.float64)
+        own = self._borders.points[self._borders.samples(a.i)].astype(np.float64)
+        centers = self._borders.center[[a.i, a.j]].astype(np.float64)
         towards = (a.i_from_j @ centers[1]) - centers[0]
-        if not len(own) or self._bank.first[a.j] == self._bank.first[a.j + 1]:
+        if not len(own) or self._borders.first[a.j] == self._borders.first[a.j + 1]:
             return np.array([centers[0], centers[0] + towards]), _unit(towards)
         if a.j not in self._trees:
-            self._trees[a.j] = cKDTree(self._bank.points[self._bank.samples(a.j)])
+            self._trees[a.j] = cKDTree(self._borders.points[self._borders.samples(a.j)])
         distance, _ = self._trees[a.j].query(a.i_from_j.inverse() @ own)
-        reach = max(_TOUCHING_PX, 1.5 * self._bank.step_px) + abs(self._gap_px)
+        reach = max(_TOUCHING_PX, 1.5 * self._borders.step_px) + abs(self._gap_px)
         met = np.asarray(distance) < max(reach, float(np.min(distance)) * 1.01)
-        start, stop = longest_run(met)
+        start, stop = longest_run(np.where(met, 0, -1), len(met))
         run = np.arange(start, max(stop, start + 1)) % len(own)
-        outward = -self._bank.normals[self._bank.samples(a.i)][run].astype(np.float64).mean(0)
+        outward = -self._borders.normals[self._borders.samples(a.i)][run].astype(np.float64).mean(0)
         if len(run) == 1:
             run = np.array([run[0] - 1, run[0], run[0] + 1]) % len(own)
         line = cv2.approxPolyDP(own[run].astype(np.float32), _LINE_PX, False)[:, 0]
@@ -93,29 +101,3 @@ class SeamBook:
 def _unit(vector: FloatArray) -> FloatArray:
     length = float(np.linalg.norm(vector))
     return vector / length if length > 0 else np.array([1.0, 0.0])
-
-
-class Loops:
-    """Closed loops of three and of four joins, of the joins as they are now."""
-
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._near: dict[int, set[int]] = {}
-        for i, j in pairs:
-            self._near.setdefault(i, set()).add(j)
-            self._near.setdefault(j, set()).add(i)
-
-    def through_join(self, i: int, j: int) -> int:
-        """How many close through the join of i and j."""
-        near = self._near
-        if j not in near.get(i, ()):
-            return 0
-        return len(near[i] & near[j]) + sum(len(near[a] & near[j] - {i}) for a in near[i] - {j})
-
-    def neighbours(self, idx: int) -> list[int]:
-        """The pieces that a piece is joined to."""
-        return sorted(self._near.get(idx, ()))
-
-
-def loops_of(arrangement: Arrangement) -> Loops:
-    """The loops of an arrangement."""
-    return Loops(arrangement.joins)

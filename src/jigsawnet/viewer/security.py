@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-import json
-from collections.abc import Iterable
-from urllib.parse import parse_qs
 
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jigsawnet.errors import JigsawNetError
@@ -15,13 +15,13 @@ MAX_BODY_BYTES = 2**20
 _TOO_LARGE = "The request is larger than 1 MB."
 
 _HEADERS = {
-    b"content-security-policy": b"default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
-    b"form-action 'none'; frame-ancestors 'none'",
-    b"x-content-type-options": b"nosniff",
-    b"x-frame-options": b"DENY",
-    b"referrer-policy": b"no-referrer",
-    b"cross-origin-resource-policy": b"same-origin",
-    b"cross-origin-opener-policy": b"same-origin",
+    "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
 }
 
 
@@ -30,7 +30,7 @@ class TooLargeError(JigsawNetError):
 
 
 class Guard:
-    """Checks every request before anything looks at it, and adds the headers of safety to every answer.
+    """Checks every request before anything looks at it, and adds the security headers to every answer.
 
     The Host header must name this server, so that another name that leads to 127.0.0.1 is of no use; a POST must come from
     the workbench's own page; the token comes once in the address and then in a cookie that no script and no other site sees.
@@ -38,70 +38,55 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self._app = app
-        self._token = token.encode()
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-        if port == 80:
-            self._hosts |= {"127.0.0.1", "localhost"}
+        self._token = token
+        self._hosts = {
+            f"{name}{end}" for name in ("127.0.0.1", "localhost") for end in (f":{port}", *(("",) if port == 80 else ()))
+        }
         self._cookie = f"jigsawnet-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
         if scope["type"] != "http":
             return
-        headers = [(bytes(key).lower(), bytes(value)) for key, value in scope["headers"]]
-        refusal = self._refusal(scope, headers)
-        if refusal:
-            await _answer(send, *refusal)
+        request = Request(scope)
+        by_address = self._is_token(request.query_params.get("token", ""))
+        if refusal := self._refusal(request, by_address):
+            status, text = refusal
+            await JSONResponse({"error": text}, status, _HEADERS)(scope, receive, send)
             return
-        by_address = self._is_token(_query_token(scope))
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                extra = list(_HEADERS.items())
+                headers = MutableHeaders(raw=list(message.get("headers", ())))
+                headers.update(_HEADERS)
                 if by_address:
-                    cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
-                    extra.append((b"set-cookie", cookie.encode()))
-                message = {**message, "headers": [*message.get("headers", ()), *extra]}
+                    headers.append("set-cookie", f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict")
+                message = {**message, "headers": headers.raw}
             await send(message)
 
         await self._app(scope, _bounded(receive), send_safely)
 
-    def _refusal(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+    def _refusal(self, request: Request, by_address: bool) -> tuple[int, str] | None:
         """Status and sentence for a request that is turned away."""
-        hosts = [value.decode("latin-1").lower() for key, value in headers if key == b"host"]
+        hosts = [host.lower() for host in request.headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return 421, "This is not the address of the workbench."
-        if scope["method"] not in ("GET", "HEAD"):
-            origins = [value.decode("latin-1").lower() for key, value in headers if key == b"origin"]
-            sites = [value for key, value in headers if key == b"sec-fetch-site"]
-            foreign = any(site not in (b"same-origin", b"none") for site in sites)
-            if foreign or any(origin != f"http://{hosts[0]}" for origin in origins):
+        if request.method not in ("GET", "HEAD"):
+            origins, sites = (request.headers.getlist(name) for name in ("origin", "sec-fetch-site"))
+            foreign = any(site not in ("same-origin", "none") for site in sites)
+            if foreign or any(origin.lower() != f"http://{hosts[0]}" for origin in origins):
                 return 403, "Only the workbench's own page may ask for changes."
-        if not self._is_token(_query_token(scope)) and not any(self._is_token(value) for value in self._cookies(headers)):
+        if not by_address and not self._is_token(request.cookies.get(self._cookie, "")):
             return 401, "The address lacks the token: open the address that jigsawnet view has printed."
-        lengths = [value for key, value in headers if key == b"content-length"]
-        if any(not value.isdigit() or int(value) > MAX_BODY_BYTES for value in lengths):
+        lengths = request.headers.getlist("content-length")
+        if any(not value.isascii() or not value.isdigit() or int(value) > MAX_BODY_BYTES for value in lengths):
             return 413, _TOO_LARGE
         return None
 
-    def _is_token(self, given: bytes) -> bool:
-        return hmac.compare_digest(given, self._token)
-
-    def _cookies(self, headers: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-        parts = [part.strip().partition(b"=") for key, value in headers if key == b"cookie" for part in value.split(b";")]
-        return [value for name, _, value in parts if name == self._cookie.encode()]
-
-
-def _query_token(scope: Scope) -> bytes:
-    query: bytes = scope.get("query_string", b"")
-    try:
-        given = parse_qs(query.decode("latin-1"), max_num_fields=20).get("token", [""])
-    except ValueError:
-        return b""
-    return given[0].encode("utf-8", "replace")
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -117,10 +102,3 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return receive_some
-
-
-async def _answer(send: Send, status: int, text: str) -> None:
-    body = json.dumps({"error": text}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *_HEADERS.items()]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -1,31 +1,24 @@
-"""The server: on this machine only, on a free port, with a token in the address."""
+"""The server: on this machine only, on a free port, with a token in the address; also while a puzzle is being solved."""
 
 from __future__ import annotations
 
 import secrets
 import socket
 import threading
-from types import FrameType
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 
 import uvicorn
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.geometry import SE2
+from jigsawnet.runs import Run
+from jigsawnet.stopping import Stop
+from jigsawnet.types import Progress
 from jigsawnet.viewer.app import create_app
 from jigsawnet.viewer.session import Session
 
 HOST = "127.0.0.1"
-
-
-class _Server(uvicorn.Server):
-    """Sends the open windows home before it waits for them."""
-
-    def __init__(self, config: uvicorn.Config, session: Session) -> None:
-        super().__init__(config)
-        self._session = session
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._session.hub.close()
-        super().handle_exit(sig, frame)
 
 
 class Workbench:
@@ -46,16 +39,8 @@ class Workbench:
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=5
         )
-        self._server = _Server(config, session)
+        self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
-
-    def run(self) -> None:
-        """Serve until Ctrl-C; call it from the main thread."""
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self._session.close()
-            self._socket.close()
 
     def start(self) -> None:
         """Serve in a thread until `stop`."""
@@ -63,12 +48,12 @@ class Workbench:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until the server that `start` began ends; Ctrl-C comes through."""
+        """Until the server ends; KeyboardInterrupt comes through."""
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.5)
 
     def stop(self) -> None:
-        """End what `start` began."""
+        """End the solver, the streams of the windows and the server."""
         self._session.close()
         self._server.should_exit = True
         if self._thread is not None:
@@ -87,3 +72,53 @@ def _listen(port: int) -> socket.socket:
         listener.close()
         raise ConfigError(f"The port {port} cannot be used: {error.strerror or error}; give another one, or none.") from error
     return listener
+
+
+class Watch:
+    """Opens the workbench once the pieces are read, and shows them coming together."""
+
+    def __init__(self, stop: Stop, lock: AbstractContextManager[None], invite: Callable[[str], None]) -> None:
+        """``lock`` keeps other workbenches off the folder; ``invite`` is given the address."""
+        self._stop, self._lock, self._invite = stop, lock, invite
+        self._resources = ExitStack()
+        self._session: Session | None = None
+        self._bench: Workbench | None = None
+
+    def on_pieces(self, run: Run) -> None:
+        """The pieces are read: open the window."""
+        self._resources.enter_context(self._lock)
+        self._session = Session(run, watched=self._stop)
+        self._bench = Workbench(self._session)
+        self._bench.start()
+        self._resources.callback(self._bench.stop)
+        self._invite(self._bench.address)
+
+    def with_progress(self, progress: Progress) -> Progress:
+        """The same progress, also shown in the window."""
+
+        def send(stage: str, done: int, total: int) -> None:
+            progress(stage, done, total)
+            if self._session is not None:
+                self._session.send_progress(stage, done, total)
+
+        return send
+
+    def on_snapshot(self, poses: Mapping[int, SE2]) -> None:
+        """Show how far the pieces have come."""
+        if self._session is not None:
+            self._session.send_snapshot(poses)
+
+    @property
+    def has_stopped(self) -> bool:
+        """True when the solve was ended from the window."""
+        return self._session is not None and self._session.has_stopped
+
+    def stay(self, run: Run) -> None:
+        """The solve is done: the window becomes the workbench, until Ctrl-C."""
+        if self._session is not None and self._bench is not None:
+            self._session.adopt(run)
+            self._bench.wait()
+
+    def close(self) -> None:
+        """Close the window."""
+        self._resources.close()

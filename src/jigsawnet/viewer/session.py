@@ -1,6 +1,6 @@
-"""One run under a person's hands: the edits, who sees them, and the solver when it goes on.
+"""One run on the workbench: the edits, the windows that show them, and the solver when it goes on.
 
-Every change is on the disk before anybody is told of it. All methods may be called from any thread.
+Every change is on the disk before it is shown. All methods may be called from any thread.
 """
 
 from __future__ import annotations
@@ -10,36 +10,55 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from jigsawnet.edits import Arrangement, Edit, Edits, Solved, apply_edit, arrange, constraints_of
-from jigsawnet.errors import EditError, JigsawNetError
+from jigsawnet.context import Context
+from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, as_on_disk, put_back
+from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import Memo, save_edits
+from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
+from jigsawnet.render.layout import lay_out
+from jigsawnet.runs import Run
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly
-from jigsawnet.viewer.candidates import Candidates
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
+from jigsawnet.viewer.places import PlaceFinder
 from jigsawnet.viewer.seams import SeamBook
-from jigsawnet.viewer.table import lay_back, pieces_of
-from jigsawnet.viewer.touching import with_touching
-from jigsawnet.viewer.workable import Workable, open_edits
 
-_TELL_SECONDS = 0.1
+_PROGRESS_SECONDS = 0.1
+"""Progress of a stage is sent at most this often."""
 _MOST_KEPT = 64
+"""Arrangements kept so that undo need not replay the list."""
 
 log = logging.getLogger(__name__)
 
 
+def open_edits(run: Run) -> Edits:
+    """The edits of a run folder; a run without any gets an empty list that has its start on record."""
+    names = run.puzzle.names()
+    if (run.folder / EDITS_FILE).is_file():
+        edits = load_edits(run.folder, names)
+        if edits.entries:
+            return edits
+    poses = lay_out(run.puzzle, run.assembly).canvas_from_piece  # side by side, as in assembly.png
+    edits = Edits(as_on_disk(replace(run.assembly, poses=poses)))
+    try:
+        save_edits(run.folder, edits, names)
+    except OutputError:
+        log.warning("%s cannot be written, so nothing can be changed.", run.folder)
+    return edits
+
+
 class StaleError(JigsawNetError):
-    """Somebody else has changed the arrangement meanwhile, or the solver is at work."""
+    """Another window has changed the arrangement meanwhile, or the solver is at work."""
 
 
 class Session:
     """The state of the workbench."""
 
-    def __init__(self, run: Workable, truth: Assembly | None = None, watched: Stop | None = None) -> None:
+    def __init__(self, run: Run, truth: Assembly | None = None, watched: Stop | None = None) -> None:
         """``watched`` ends a solve that goes on elsewhere and whose result `adopt` will bring; None: the run is there."""
         self.truth = truth
         self.hub = EventHub()
@@ -47,30 +66,31 @@ class Session:
         self.lock = threading.RLock()
         self.revision = 0
         self.has_stopped = False
-        """True once somebody has asked the solver to end."""
+        """True once a window has asked the solver to end."""
         self._stop = watched
-        self._told: dict[str, float] = {}
+        self._sent: dict[str, float] = {}
         self._thread: threading.Thread | None = None
         self._open(run)
 
-    def _open(self, run: Workable) -> None:
-        self.run, self.puzzle, self.bank = run, run.puzzle, run.bank
-        self.pieces = pieces_of(run.puzzle)
-        self.seams = SeamBook(run.bank, run.graph)
-        self.candidates = Candidates(run.graph, run.bank, self.pieces)
+    def _open(self, run: Run) -> None:
+        self.run, self.puzzle, self.borders = run, run.puzzle, run.borders
+        self.pieces = PieceSizes.of(run.puzzle)
+        candidates = run.candidates
+        self.seams = SeamBook(run.borders, candidates.common_gap_px, run.config.match.dense.verify)
+        self.places = PlaceFinder(candidates, run.borders, self.pieces)
         self.edits = Edits(run.assembly) if self.busy else open_edits(run)
         self._kept: dict[int, Arrangement] = {}
         self._texts: Memo = {}
         self.arrangement = self._arrangement_of(self.edits)
-        self.seams.look_up([edge.alignment for edge in self.arrangement.joins.values()])
+        self.seams.look_up([join.alignment for join in self.arrangement.joins.values()])
 
-    def adopt(self, run: Workable) -> None:
+    def adopt(self, run: Run) -> None:
         """The solve that was watched is done."""
         with self.lock:
             self._stop = None
             self._open(run)
             self.revision += 1
-            placed, components = len(self.arrangement.poses), len(self.arrangement.groups)
+            placed, components = len(self.arrangement.poses), len(self.arrangement.components)
         self.hub.publish({"type": "solved", "revision": self.revision, "placed": placed, "components": components})
 
     @property
@@ -79,7 +99,7 @@ class Session:
         return self._stop is not None
 
     def make(self, revision: int, edit: Edit) -> None:
-        """Take one more edit.
+        """Take one more edit; a move that names no joins gets those whose borders meet when it is done.
 
         Raises:
             StaleError: the edit was made on an old state.
@@ -88,8 +108,10 @@ class Session:
         """
         with self.lock:
             self._check(revision)
-            edit = with_touching(self.pieces, self.bank, self.seams, self.arrangement, edit)
-            self._take(self.edits.added(edit), apply_edit(self.pieces, self.arrangement, edit))
+            after = edit.apply(self.pieces, self.arrangement)
+            if isinstance(edit, Move) and not edit.joins and (touching := self.seams.touching(after, edit.poses)):
+                edit, after = replace(edit, joins=touching), after.with_accepted(self.pieces, touching)
+            self._take(self.edits.added(edit), after)
 
     def undo(self, revision: int) -> None:
         """Take the last edit back."""
@@ -110,21 +132,18 @@ class Session:
 
     def stop(self) -> None:
         """Ask the solver to end soon; nothing happens when it is not at work."""
-        stop = self._stop
-        if stop is not None:
+        if (stop := self._stop) is not None:
             self.has_stopped = True
             stop.request()
 
-    def wait(self, seconds: float | None = None) -> None:
+    def wait(self) -> None:
         """Until the solver is done."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(seconds)
+        if (thread := self._thread) is not None:
+            thread.join()
 
     def close(self) -> None:
-        """Stop what runs and send everybody home."""
-        stop = self._stop
-        if stop is not None:
+        """Stop the solver and end the streams of all windows."""
+        if (stop := self._stop) is not None:
             stop.request()
         self.wait()
         self.hub.close()
@@ -163,18 +182,18 @@ class Session:
     def _arrangement_of(self, edits: Edits) -> Arrangement:
         """After the edits in force, from the nearest arrangement that is still known."""
         known = max((k for k in self._kept if k <= edits.in_force), default=0)
-        arrangement = self._kept.get(known) or arrange(edits.start)
+        arrangement = self._kept.get(known) or Arrangement.of(edits.start)
         for k in range(known, edits.in_force):
-            arrangement = apply_edit(self.pieces, arrangement, edits.entries[k])
+            arrangement = edits.entries[k].apply(self.pieces, arrangement)
             if edits.in_force - k <= _MOST_KEPT // 2:
                 self._kept[k + 1] = arrangement
         return arrangement
 
     def _work(self, stop: Stop, before: Arrangement) -> None:
-        """In a thread of its own: solve on, take the result over, tell everybody."""
+        """In a thread of its own: solve on, take the result over, publish it."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
         try:
-            run = self.run.solve_on(constraints_of(before), progress=self.tell, stop=stop, on_snapshot=self.show)
+            run = self.run.solve_on(before.constraints(), Context(self.send_progress, stop), self.send_snapshot)
             done = self._take_over(run, before, stopped=stop.is_requested)
         except JigsawNetError as error:
             done = {"type": "error", "text": str(error)}
@@ -186,27 +205,27 @@ class Session:
             self.hub.publish(done)
             self.hub.publish({"type": "revision", "revision": self.revision})
 
-    def _take_over(self, run: Workable, before: Arrangement, stopped: bool) -> dict[str, Any]:
+    def _take_over(self, run: Run, before: Arrangement, stopped: bool) -> dict[str, Any]:
         """What was stopped before any piece was placed changes nothing."""
         with self.lock:
             self.run = run
             if stopped and not run.assembly.poses:
                 return {"type": "error", "text": "Stopped before any piece was placed; nothing has changed."}
-            edit = Solved(lay_back(self.pieces, before, run.assembly))
-            self._take(self.edits.added(edit), apply_edit(self.pieces, before, edit))
+            edit = Solved(put_back(self.pieces, before, run.assembly))
+            self._take(self.edits.added(edit), edit.apply(self.pieces, before))
             return {
                 "type": "solved", "revision": self.revision, "placed": len(self.arrangement.poses),
-                "components": len(self.arrangement.groups), "stopped": stopped,
+                "components": len(self.arrangement.components), "stopped": stopped,
             }  # fmt: skip
 
-    def tell(self, stage: str, done: int, total: int) -> None:
+    def send_progress(self, stage: str, done: int, total: int) -> None:
         """Progress for the windows, some times a second."""
         now = time.monotonic()
-        if done >= total or now - self._told.get(stage, -math.inf) >= _TELL_SECONDS:
-            self._told[stage] = now
+        if done >= total or now - self._sent.get(stage, -math.inf) >= _PROGRESS_SECONDS:
+            self._sent[stage] = now
             self.hub.publish({"type": "progress", "stage": stage, "done": done, "total": total})
 
-    def show(self, poses: Mapping[int, SE2]) -> None:
-        """Tell the windows how far the pieces have come together."""
+    def send_snapshot(self, poses: Mapping[int, SE2]) -> None:
+        """Show the windows how far the pieces have come together."""
         rows = {str(idx): [round(pose.theta, 6), round(pose.x, 2), round(pose.y, 2)] for idx, pose in poses.items()}
         self.hub.publish({"type": "snapshot", "poses": rows})

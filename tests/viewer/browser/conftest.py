@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from jigsawnet.config import SolveConfig
+from jigsawnet.candidates import Candidates
 from jigsawnet.geometry import SE2
-from jigsawnet.graph import build_graph
-from jigsawnet.pipeline import assemble
+from jigsawnet.match import measure
+from jigsawnet.runs import Run
 from jigsawnet.types import Alignment, Assembly, Puzzle
 from jigsawnet.viewer.serve import Workbench
 from jigsawnet.viewer.session import Session
@@ -127,7 +128,7 @@ class Window:
         self.idle()
 
     def right_pieces(self) -> int:
-        """How many pieces lie right, as the page is told."""
+        """How many pieces lie right, as the server says."""
         truth = self.ask("() => workbench.api.get('/api/truth')")
         return sum(truth["right"].values())
 
@@ -182,15 +183,21 @@ def nine(open_window: Opener, nine_server: Workbench) -> Window:
     return open_window(nine_server.address)
 
 
-@pytest.fixture(scope="session")
-def planted_run(solved_nine: Any, nine_pieces: tuple[Puzzle, Assembly]) -> tuple[Any, tuple[int, int]]:
+@pytest.fixture
+def planted_run(
+    nine_in: Callable[[Path], Run],
+    solved_from: Callable[[Run, Candidates], Run],
+    nine_pieces: tuple[Puzzle, Assembly],
+    tmp_path: Path,
+) -> tuple[Run, tuple[int, int]]:
     """The nine pieces with a false join that the solver believes, and that join: a corner laid against the far border.
 
     Of the corner's true candidates only the best is kept, and it scores less.
     """
     puzzle, truth = nine_pieces
-    bank = solved_nine.bank
-    borders = {idx: truth.poses[idx] @ bank.points[bank.samples(idx)].astype(float) for idx in range(len(puzzle))}
+    run = nine_in(tmp_path)
+    traced, rows = run.borders, run.candidates
+    borders = {idx: truth.poses[idx] @ traced.points[traced.samples(idx)].astype(float) for idx in range(len(puzzle))}
     corner = min(borders, key=lambda idx: float(borders[idx].mean(0).sum()))
     far = max((idx for idx in borders if idx != corner), key=lambda idx: float(borders[idx][:, 0].max()))
     edge_x = max(float(points[:, 0].max()) for points in borders.values())
@@ -200,15 +207,13 @@ def planted_run(solved_nine: Any, nine_pieces: tuple[Puzzle, Assembly]) -> tuple
     world = {corner: false_pose, far: truth.poses[far]}
     false = Alignment(i, j, world[i].inverse() @ world[j], fit=0.97)
 
-    def is_right(alignment: Alignment) -> bool:
-        true = truth.poses[alignment.i].inverse() @ truth.poses[alignment.j]
-        angle, distance = alignment.i_from_j.distance(true)
+    def is_right(row: int) -> bool:
+        true = truth.poses[int(rows.i[row])].inverse() @ truth.poses[int(rows.j[row])]
+        angle, distance = rows.i_from_j(row).distance(true)
         return angle < math.radians(5) and distance < 10
 
-    others = [edge for edge in solved_nine.graph.edges if is_right(edge.alignment)]
-    of_corner = [edge for edge in others if corner in (edge.alignment.i, edge.alignment.j)]
-    kept = [(edge.alignment, edge.score) for edge in others if edge not in of_corner]
-    kept += [(of_corner[0].alignment, 0.6), (false, 0.97)]
-    graph = build_graph(len(puzzle), [alignment for alignment, _ in kept], [score for _, score in kept])
-    assembly = assemble(puzzle, bank, graph, SolveConfig())
-    return dataclasses.replace(solved_nine, graph=graph, assembly=assembly), (i, j)
+    right = np.array([is_right(row) for row in range(len(rows))])
+    own = (rows.i == corner) | (rows.j == corner)
+    true = rows.take(np.flatnonzero(right & own)[:1]).with_scores(np.array([0.6]))
+    planted = measure(traced, Candidates.of([false], [0.97]), run.config.match.dense.verify)
+    return solved_from(run, Candidates.concat([rows.take(right & ~own), true, planted])), (i, j)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import http.client
 import json
 import math
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from jigsawnet.runs import Run
 from jigsawnet.types import Assembly, Puzzle
 from jigsawnet.viewer.session import Session
 
@@ -101,7 +101,7 @@ def test_a_piece_is_dragged_out_of_the_tray(nine: Any) -> None:
     assert nine.on_screen(idx) == pytest.approx(target, abs=3)
 
 
-def test_a_whole_group_is_moved_and_turned_by_keys(nine: Any) -> None:
+def test_a_whole_component_is_moved_and_turned_by_keys(nine: Any) -> None:
     before = nine.poses()
     nine.press("g", "n", "m", "ArrowRight", "ArrowRight", "ArrowDown", "]", "Enter")
     after = nine.poses()
@@ -211,11 +211,11 @@ def test_keys_pressed_while_an_edit_is_on_its_way_are_not_lost(nine: Any) -> Non
 
 
 def test_a_false_join_rejected_and_solved_on_gives_a_better_picture(
-    serve: Callable[..., Any], open_window: Callable[..., Any], planted_run: tuple[Any, tuple[int, int]],
-    nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path,
+    serve: Callable[..., Any], open_window: Callable[..., Any], planted_run: tuple[Run, tuple[int, int]],
+    nine_pieces: tuple[Puzzle, Assembly],
 ) -> None:  # fmt: skip
     run, (i, j) = planted_run
-    session = Session(dataclasses.replace(run, folder=tmp_path), nine_pieces[1])
+    session = Session(run, nine_pieces[1])
     window = open_window(serve(session).address)
     before = window.right_pieces()
     assert before < 9, "the planted join must lead the solver astray"

@@ -29,7 +29,7 @@ THOUSAND = """async () => {
         const x = (idx % columns) * side, y = Math.floor(idx / columns) * side;
         pieces.push({idx, name: `piece ${idx}`, width: side + 8, height: side + 8, outline, pose: [turn, x, y], component: 0,
                      confidence: (idx % 10) / 10, pinned: false, aside: false, fixed_by_person: false});
-        const join = (i, end) => joins.push({i, j: idx, score: (idx % 13) / 13, status: "found", seam: [[x, y], end]});
+        const join = (i, end) => joins.push({i, j: idx, confidence: (idx % 13) / 13, status: "found", seam: [[x, y], end]});
         if (idx % columns) join(idx - 1, [x, y + side]);
         if (idx >= columns) join(idx - columns, [x + side, y]);
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jigsawnet.runs import Run
 from jigsawnet.types import Puzzle
 from jigsawnet.viewer.session import Session
 
@@ -32,8 +33,8 @@ def test_a_solved_run_shows_every_piece(nine: Any, nine_server: Any) -> None:
         assert nine.ask(PIXEL, list(nine.on_screen(idx))) != ground, f"piece {idx} is not drawn"
     nine.click("#tab-joins")
     assert nine.page.locator("#page-joins li").count() == len(state["joins"])
-    nine.click("#tab-groups")
-    assert nine.text("#page-groups").split() == ["Group", "1", "9", "pieces"]
+    nine.click("#tab-components")
+    assert nine.text("#page-components").split() == ["Component", "1", "9", "pieces"]
     base = nine_server.address.split("?")[0]
     assert all(url.startswith((base, "blob:")) for url in nine.asked), "nothing comes from elsewhere"
 
@@ -52,6 +53,21 @@ def test_a_click_on_a_piece_tells_its_name_and_why(nine: Any) -> None:
     assert "% sure" in details
     assert "Why" in details
     assert nine.page.locator("#page-details tbody tr").count() >= 2, "each piece of a 3 x 3 puzzle has two neighbours"
+
+
+def test_how_sure_a_join_is_is_told_wherever_it_is_shown(nine: Any) -> None:
+    joins = nine.ask("() => workbench.store.state.joins")
+    join = min(joins, key=lambda join: join["confidence"])
+    sure = f"{round(100 * join['confidence'])} %"
+    nine.press("j")  # the least sure comes first
+    assert nine.ask(SELECTED) == {"kind": "join", "i": join["i"], "j": join["j"]}
+    assert f"{sure} sure" in nine.text("#status")
+    assert f"{sure} sure" in nine.text("#page-details")
+    nine.click("#tab-joins")
+    assert nine.text("#page-joins li:first-child").endswith(sure)
+    nine.select({"kind": "piece", "idx": join["i"]})
+    nine.click("#tab-details")
+    assert sure in nine.text("#page-details tbody")
 
 
 def test_a_click_on_a_join_shows_its_seam_and_the_slider_pulls_it_apart(nine: Any) -> None:
@@ -135,14 +151,15 @@ def test_before_is_shown_as_long_as_the_key_is_held(nine: Any) -> None:
 
 
 def test_names_are_text_and_never_markup(
-    serve: Callable[..., Any], open_window: Callable[..., Any], solved_nine: Any, tmp_path: Path
+    serve: Callable[..., Any], open_window: Callable[..., Any], nine_in: Callable[[Path], Run], tmp_path: Path
 ) -> None:
     bad = '<img src=x onerror="window.broken=1">.png'
-    fragments = [dataclasses.replace(f, name=f"{f.idx}{bad}") for f in solved_nine.puzzle.fragments]
-    run = dataclasses.replace(solved_nine, puzzle=Puzzle(bad, tuple(fragments)), folder=tmp_path)
+    run = nine_in(tmp_path)
+    pieces = tuple(dataclasses.replace(piece, name=f"{piece.idx}{bad}") for piece in run.puzzle.pieces)
+    run = dataclasses.replace(run, pieces=dataclasses.replace(run.pieces, puzzle=Puzzle(bad, pieces)))
     window = open_window(serve(Session(run)).address)
     window.press("n", "j", "n", "Delete", "t")
-    for tab in ("pieces", "joins", "groups", "history", "details"):
+    for tab in ("pieces", "joins", "components", "history", "details"):
         window.click(f"#tab-{tab}")
         assert window.page.locator("[onerror]").count() == 0
     assert bad in window.text("#page-details")
@@ -181,7 +198,7 @@ def test_axe_finds_no_serious_fault(open_window: Callable[..., Any], nine_server
     found += faults("the tray, colours by truth")
     window.press("j")
     found += faults("a join")
-    for tab in ("pieces", "joins", "groups", "history"):
+    for tab in ("pieces", "joins", "components", "history"):
         window.click(f"#tab-{tab}")
         found += faults(tab)
     window.press("e")

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from jigsawnet.stopping import Stop
-from jigsawnet.types import Assembly, Constraints, Progress, Puzzle
+from jigsawnet.context import Context
+from jigsawnet.runs import Run
+from jigsawnet.runs.snapshots import OnPoses
+from jigsawnet.types import Assembly, Constraints, Puzzle
 from jigsawnet.viewer.session import Session
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.flaky(reruns=2)]
@@ -23,23 +25,22 @@ BUSY = "() => workbench.store.busy"
 class PatientRun:
     """A run whose solver goes on until it is stopped, and then has found what there was before."""
 
-    solved: Any
-    folder: Path
+    solved: Run
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.solved, name)
 
-    def solve_on(self, constraints: Constraints, *, progress: Progress, stop: Stop, **_: Any) -> PatientRun:
-        while not stop.is_over():
-            progress("compose", 1, 4)
+    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses) -> PatientRun:
+        while not context.stop.is_over():
+            context.progress("compose", 1, 4)
             time.sleep(0.01)
         return self
 
 
 def test_solving_shows_its_progress_and_is_stopped(
-    serve: Callable[..., Any], open_window: Callable[..., Any], solved_nine: Any, tmp_path: Path
+    serve: Callable[..., Any], open_window: Callable[..., Any], nine_in: Callable[[Path], Run], tmp_path: Path
 ) -> None:
-    window = open_window(serve(Session(PatientRun(solved_nine, tmp_path))).address)
+    window = open_window(serve(Session(PatientRun(nine_in(tmp_path)))).address)  # type: ignore[arg-type]
     window.press("n", "s")
     assert window.ask(BUSY)
     window.until("() => document.getElementById('counts').textContent === 'Composing 25 %'")

@@ -101,7 +101,7 @@ export class Actions {
   takeOff() {
     return this.#onPiece((piece) => {
       if (!piece.pose) return `${piece.name} is in the tray already.`;
-      const pieces = this.store.handful(piece.idx, this.store.view.wholeGroup);
+      const pieces = this.store.handful(piece.idx, this.store.view.wholeComponent);
       return { edit: { kind: "take_off", pieces }, said: `Back in the tray: ${piece.name}${others(pieces)}.` };
     });
   }
@@ -166,7 +166,7 @@ export class Actions {
       const order = this.store.joinsInOrder();
       if (!order.length) return this.say("There is no join.");
       const last = this.#lastJoin;
-      const isAfter = (join) => join.score - last.score || join.i - last.i || join.j - last.j;
+      const isAfter = (join) => join.confidence - last.confidence || join.i - last.i || join.j - last.j;
       const after = last ? order.find((join) => isAfter(join) > 0) : order[0];
       const before = last ? order.findLast((join) => isAfter(join) < 0) : order.at(-1);
       const next = step > 0 ? (after ?? order[0]) : (before ?? order.at(-1));
@@ -181,7 +181,7 @@ export class Actions {
   describe(what) {
     if (what.kind === "join") {
       const join = this.store.join(what.i, what.j);
-      return `Join of ${this.joinName(what)}, ${percent(join.score)} sure${join.status === "accepted" ? ", accepted by you" : ""}.`;
+      return `Join of ${this.joinName(what)}, ${percent(join.confidence)} sure${join.status === "accepted" ? ", accepted by you" : ""}.`;
     }
     const piece = this.store.pieces[what.idx];
     if (piece.aside) return `${piece.name}, set aside.`;

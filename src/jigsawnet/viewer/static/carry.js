@@ -23,11 +23,11 @@ export class Carry {
     return this.#hand !== null;
   }
 
-  /** Take a piece (or its whole group) up; `at` is where the middle of a piece from the tray goes. False: it cannot be moved. */
-  begin(idx, wholeGroup, at = null) {
+  /** Take a piece (or its whole component) up; `at` is where the middle of a piece from the tray goes. False: it cannot be moved. */
+  begin(idx, wholeComponent, at = null) {
     this.settle();
     const piece = this.store.pieces[idx];
-    const members = this.store.handful(idx, wholeGroup);
+    const members = this.store.handful(idx, wholeComponent);
     const pinned = members.find((member) => this.store.pieces[member].pinned);
     if (this.store.busy) return this.#refuse("The run is being solved. Stop it first.");
     if (piece.aside) return this.#refuse(`${piece.name} is set aside. Take it back first (X).`);
@@ -56,9 +56,9 @@ export class Carry {
   }
 
   /** Turn the selection without taking it up by hand; after a short rest it is put down exactly as it lies. */
-  nudge(idx, wholeGroup, angle) {
+  nudge(idx, wholeComponent, angle) {
     const inHand = this.#hand && !this.#resting;
-    if (!this.#hand && !this.begin(idx, wholeGroup)) return;
+    if (!this.#hand && !this.begin(idx, wholeComponent)) return;
     if (!inHand) this.setFree(true);
     this.turn(angle);
     if (inHand) return;

@@ -18,7 +18,7 @@ export function wireToolbar(workbench) {
   click("help-button", () => workbench.openHelp());
   click("help-close", () => byId("help").close());
   byId("color-by").addEventListener("change", (event) => store.setView({ color: event.target.value }));
-  for (const [id, name] of [["show-joins", "joins"], ["show-outlines", "outlines"], ["whole-group", "wholeGroup"]]) {
+  for (const [id, name] of [["show-joins", "joins"], ["show-outlines", "outlines"], ["whole-component", "wholeComponent"]]) {
     byId(id).addEventListener("change", (event) => store.setView({ [name]: event.target.checked }));
   }
   wireCompare(store);
@@ -54,18 +54,18 @@ function showRun(store) {
   if (progress?.share === null || !progress) bar.removeAttribute("value");
   else bar.value = progress.share;
   const placed = store.pieces.filter((piece) => store.settledPose(piece.idx)).length;
-  const counts = `${placed} of ${plural(store.pieces.length, "piece")} placed, ${plural(state.joins.length, "join")}, ${plural(state.components.length, "group")}`;
+  const counts = `${placed} of ${plural(store.pieces.length, "piece")} placed, ${plural(state.joins.length, "join")}, ${plural(state.components.length, "component")}`;
   byId("empty").hidden = placed > 0;
   byId("empty").textContent = state.busy ? "Pieces come together here." : "No piece has a place. Drag one out of the tray.";
   byId("counts").textContent = state.busy ? (progress?.text ?? "Solving …") : counts;
 }
 
 function showView(store) {
-  const { color, joins, outlines, wholeGroup, compare } = store.view;
+  const { color, joins, outlines, wholeComponent, compare } = store.view;
   byId("color-by").querySelector(`[value=${color}]`).checked = true;
   byId("show-joins").checked = joins;
   byId("show-outlines").checked = outlines;
-  byId("whole-group").checked = wholeGroup;
+  byId("whole-component").checked = wholeComponent;
   byId("compare").setAttribute("aria-pressed", String(compare));
 }
 

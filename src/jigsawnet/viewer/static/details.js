@@ -29,7 +29,7 @@ export class Details {
     const placed = pieces.filter((piece) => piece.pose).length;
     return { children: [
       make("h2", {}, state.name),
-      make("p", {}, `${placed} of ${plural(pieces.length, "piece")} placed in ${plural(state.components.length, "group")}, held by ${plural(state.joins.length, "join")}.`),
+      make("p", {}, `${placed} of ${plural(pieces.length, "piece")} placed in ${plural(state.components.length, "component")}, held by ${plural(state.joins.length, "join")}.`),
       make("p", { class: "quiet" }, "Click a piece or a join to see how sure it is and why. Drag pieces to correct them, then solve on. Press ? for all keys."),
     ] };
   }

@@ -38,7 +38,7 @@ export function listenToServer({ store, actions, banner, follow }) {
       store.setProgress({ share: total ? event.done / total : null, text: `${STAGES[event.stage] ?? event.stage}${percent}` });
     }),
     snapshot: ({ poses }) => actions.queue.run(() => store.setSnapshot(poses)),
-    solved: ({ placed, components }) => actions.refresh(`Solved: ${plural(placed, "piece")} placed in ${plural(components, "group")}.`)
+    solved: ({ placed, components }) => actions.refresh(`Solved: ${plural(placed, "piece")} placed in ${plural(components, "component")}.`)
       .then(follow),
     error: ({ text }) => actions.refresh().then(() => banner(text)),
   };

@@ -37,8 +37,8 @@ export function action(key, text, shortcut, onclick, disabled = false) {
 function standing(store, piece) {
   if (piece.aside) return "Set aside: not to be placed.";
   if (!piece.pose) return "In the tray: no place yet.";
-  const group = store.state.components.findIndex((component) => component.id === piece.component);
-  const words = [group >= 0 ? `Group ${group + 1}` : "Alone"];
+  const position = store.state.components.findIndex((component) => component.id === piece.component);
+  const words = [position >= 0 ? `Component ${position + 1}` : "Alone"];
   if (piece.pinned) words.push("pinned");
   if (piece.fixed_by_person) words.push("placed by you");
   return `${words.join(", ")}.`;
@@ -83,7 +83,7 @@ function joinTable({ store, actions }, piece, joins) {
       class: "link", "data-key": `join-${i}-${j}`, disabled: !store.join(i, j), onclick: () => actions.select({ kind: "join", i, j }),
     }, stem(store.pieces[join.j].name));
     return make("tr", {}, make("th", { scope: "row" }, open, join.status === "accepted" && make("span", { class: "quiet" }, " accepted")),
-      cells(percent(join.score), number(join.length_px, 0), number(join.residual_px, 2), number(join.color_step, 1), String(join.loops ?? "–")));
+      cells(percent(join.confidence), number(join.length_px, 0), number(join.residual_px, 2), number(join.color_step, 1), String(join.loops ?? "–")));
   });
   return make("table", { class: "figures" },
     make("thead", {}, make("tr", {}, head.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, rows));

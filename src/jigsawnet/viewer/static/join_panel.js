@@ -14,7 +14,7 @@ export function joinPanel(workbench, detail, pictures) {
   const piece = (idx) => make("button", { class: "link", "data-key": `piece-${idx}`, onclick: () => actions.select({ kind: "piece", idx }) }, store.pieces[idx].name);
   return [
     make("h2", {}, "Join of ", piece(detail.i), " and ", piece(detail.j)),
-    meter(detail.score),
+    meter(detail.confidence),
     make("p", { class: "quiet" }, detail.status === "accepted" ? "Accepted by you." : "Found by the program."),
     make("div", { class: "buttons" },
       action("accept", "Accept", "A", () => actions.judgeJoin("accept"), store.busy || detail.status === "accepted"),

@@ -28,7 +28,7 @@ const ROWS = [
   ["Pieces"],
   ["M, then arrows, Enter", "Take the piece up, move it, put it down; Shift+Enter: without snapping", takesOrDrops, takeOrDrop],
   ["[ and ], or , and .", "Turn the piece; with Alt by one degree", is("[", "]", ",", "."), turn],
-  ["G", "Move whole groups, or single pieces", is("g"), (w) => w.toggleGroup()],
+  ["G", "Move whole components, or single pieces", is("g"), (w) => w.toggleComponent()],
   ["1, 2, 3", "Lay the piece in its best, second, third place", is("1", "2", "3"), (w, e) => w.actions.placeAt(Number(e.key) - 1)],
   ["I", "Pin the piece, or unpin it", is("i"), (w) => w.actions.togglePin()],
   ["X", "Set the piece aside, or take it back", is("x"), (w) => w.actions.toggleAside()],
@@ -66,7 +66,7 @@ function turn(w, event) {
   const angle = ("[,".includes(event.key) ? -1 : 1) * (fine ? Math.PI / 180 : TURN);
   const chosen = w.store.selection;
   if (chosen?.kind !== "piece" || !w.store.poseOf(chosen.idx)) w.say("Select a placed piece first: click it, or press N.");
-  else w.carry.nudge(chosen.idx, w.store.view.wholeGroup, angle);
+  else w.carry.nudge(chosen.idx, w.store.view.wholeComponent, angle);
 }
 
 /** Enter on a button is the button's own. */
@@ -81,7 +81,7 @@ function takeOrDrop(w, event) {
   }
   const chosen = w.store.selection;
   if (chosen?.kind !== "piece") return w.say("Select a piece first: click it, or press N or T.");
-  if (!w.carry.begin(chosen.idx, w.store.view.wholeGroup, [w.camera.x, w.camera.y])) return;
+  if (!w.carry.begin(chosen.idx, w.store.view.wholeComponent, [w.camera.x, w.camera.y])) return;
   w.canvas.focus({ preventScroll: true });
   w.say(`In hand: ${w.store.pieces[chosen.idx].name}. Arrows move, [ and ] turn, Enter puts down, Esc puts back.`);
 }

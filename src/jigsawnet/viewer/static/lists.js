@@ -1,4 +1,4 @@
-/** The lists beside the picture: pieces, joins, groups, edits. They hold all that the canvas shows, page by page. */
+/** The lists beside the picture: pieces, joins, components, edits. They hold all that the canvas shows, page by page. */
 import { make, percent, plural, refill } from "./dom.js";
 
 const PAGE = 50;
@@ -69,15 +69,15 @@ export function buildLists(pages, workbench) {
       open: () => workbench.show({ kind: "piece", idx: piece.idx }),
     }));
   }, [["sure", "Least sure first"], ["name", "In order"]]);
-  const joins = new PagedList(pages.joins, "joins", () => store.joinsInOrder().map(({ i, j, score, status }) => ({
+  const joins = new PagedList(pages.joins, "joins", () => store.joinsInOrder().map(({ i, j, confidence, status }) => ({
     key: `join-${i}-${j}`, text: `${store.pieces[i].name} – ${store.pieces[j].name}`,
-    note: `${percent(score)}${status === "accepted" ? " ✓" : ""}`,
+    note: `${percent(confidence)}${status === "accepted" ? " ✓" : ""}`,
     isChosen: store.selection?.kind === "join" && store.selection.i === i && store.selection.j === j,
     open: () => workbench.show({ kind: "join", i, j }),
   })));
   store.on("state selection", () => [pieces, joins].forEach((list) => list.draw(true)));
   store.on("state", () => {
-    drawGroups(pages.groups, workbench);
+    drawComponents(pages.components, workbench);
     drawHistory(pages.history, store, actions);
   });
   return { redraw: () => [pieces, joins].forEach((list) => list.draw(true)) };
@@ -89,12 +89,12 @@ function noteOf(piece) {
   return `${piece.pinned ? "pinned " : ""}${percent(piece.confidence)}`;
 }
 
-function drawGroups(page, workbench) {
+function drawComponents(page, workbench) {
   const rows = workbench.store.state.components.map((component, k) => make("li", {}, rowButton({
-    key: `group-${component.id}`, text: `Group ${k + 1}`, note: plural(component.pieces.length, "piece"),
-    open: () => workbench.showGroup(component),
+    key: `component-${component.id}`, text: `Component ${k + 1}`, note: plural(component.pieces.length, "piece"),
+    open: () => workbench.showComponent(component),
   })));
-  refill(page, rows.length ? make("ol", { class: "rows", "aria-label": "groups" }, rows) : make("p", { class: "quiet" }, "No piece is placed."));
+  refill(page, rows.length ? make("ol", { class: "rows", "aria-label": "components" }, rows) : make("p", { class: "quiet" }, "No piece is placed."));
 }
 
 function drawHistory(page, store, actions) {

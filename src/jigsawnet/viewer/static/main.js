@@ -21,7 +21,7 @@ import { Tray } from "./tray.js";
 const canvas = byId("canvas");
 const store = new Store();
 const api = new Api();
-store.on("state", () => (api.images = store.state.images ?? "")); // before anybody who shows pictures
+store.on("state", () => (api.images = store.state.images ?? "")); // before the listeners that show pictures
 const queue = new ActionQueue(explain);
 const actions = new Actions(store, api, queue, { say, follow });
 const carry = new Carry(store, api, actions);
@@ -44,7 +44,7 @@ function banner(sentence) {
 
 byId("banner").addEventListener("click", () => banner(null));
 
-/** Tell what went wrong. Somebody else was faster (409): show their state. */
+/** Say what went wrong. Another window was faster (409): show their state. */
 async function explain(error) {
   if (error.status === 409) store.take(await api.get("/api/state"));
   if (error.status === undefined) console.error(error);
@@ -77,7 +77,7 @@ const workbench = {
     const { selection } = store;
     if (!selection) return this.fitAll();
     camera.chosen = true;
-    return camera.fit(store.boxOfPieces(selection.kind === "piece" ? store.handful(selection.idx, store.view.wholeGroup) : [selection.i, selection.j]));
+    return camera.fit(store.boxOfPieces(selection.kind === "piece" ? store.handful(selection.idx, store.view.wholeComponent) : [selection.i, selection.j]));
   },
 
   /** Select, and bring into view. */
@@ -85,7 +85,7 @@ const workbench = {
     return actions.select(what);
   },
 
-  showGroup(component) {
+  showComponent(component) {
     actions.select({ kind: "piece", idx: component.pieces[0] });
     camera.chosen = true;
     camera.fit(store.boxOfPieces(component.pieces));
@@ -97,9 +97,9 @@ const workbench = {
     say(`Colour by ${store.view.color}.`);
   },
 
-  toggleGroup() {
-    store.setView({ wholeGroup: !store.view.wholeGroup });
-    say(store.view.wholeGroup ? "Whole groups are moved." : "Single pieces are moved.");
+  toggleComponent() {
+    store.setView({ wholeComponent: !store.view.wholeComponent });
+    say(store.view.wholeComponent ? "Whole components are moved." : "Single pieces are moved.");
   },
 
   openHelp: () => byId("help").showModal(),
@@ -122,7 +122,7 @@ const pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("
 new Tray(byId("tray"), byId("tray-title"), { store, actions, api, pointer });
 const details = new Details(byId("page-details"), workbench);
 const lists = buildLists({
-  pieces: byId("page-pieces"), joins: byId("page-joins"), groups: byId("page-groups"), history: byId("page-history"),
+  pieces: byId("page-pieces"), joins: byId("page-joins"), components: byId("page-components"), history: byId("page-history"),
 }, workbench);
 workbench.openTab = wireTabs(() => lists.redraw());
 wireToolbar(workbench);

@@ -22,7 +22,7 @@ function paintMark(frame, store, what, palette, width) {
     if (join && !store.view.compare && !store.draft && !store.snapshot) paintSeam(frame, join.seam, palette.accent, palette.casing, width + 1);
     return;
   }
-  for (const idx of store.handful(what.idx, store.view.wholeGroup)) {
+  for (const idx of store.handful(what.idx, store.view.wholeComponent)) {
     const pose = store.poseOf(idx);
     if (!pose) continue;
     strokePiece(frame, store.pieces[idx], pose, palette.casing, 2 * width);
@@ -73,10 +73,10 @@ function paintTrueWays(frame, store, dpr) {
   ctx.setLineDash([]);
 }
 
-/** The piece or group that the handle turns: its middle and half its height in the world, or null. */
+/** The piece or component that the handle turns: its middle and half its height in the world, or null. */
 export function turningDisc(store) {
   if (store.selection?.kind !== "piece" || store.busy || store.view.compare) return null;
-  const members = store.handful(store.selection.idx, store.view.wholeGroup).filter((idx) => store.poseOf(idx));
+  const members = store.handful(store.selection.idx, store.view.wholeComponent).filter((idx) => store.poseOf(idx));
   const box = members.length > 1 ? store.boxOfPieces(members) : boxOf(members.flatMap((idx) => outlineInWorld(store, idx)));
   if (!box) return null;
   return { center: middleOf(box), radius: (box[3] - box[1]) / 2 };

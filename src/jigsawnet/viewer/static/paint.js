@@ -107,7 +107,7 @@ export function paintJoins(frame, store, joins, dpr) {
   for (const join of joins) {
     const stitch = stitchOf(store, join)?.map((point) => toDevice(frame, point));
     if (!stitch) continue;
-    const path = buckets[Math.min(BUCKETS - 1, Math.floor(join.score * BUCKETS))];
+    const path = buckets[Math.min(BUCKETS - 1, Math.floor(join.confidence * BUCKETS))];
     stitch.forEach(([x, y], k) => (k ? path.lineTo(x, y) : path.moveTo(x, y)));
     if (join.status === "accepted") {
       knots.moveTo(stitch[1][0] + 5 * small * dpr, stitch[1][1]);

@@ -63,10 +63,10 @@ export class Pointer {
   }
 
   #carryOn(gesture, event, at, dx, dy) {
-    const wholeGroup = this.store.view.wholeGroup || event.altKey;
+    const wholeComponent = this.store.view.wholeComponent || event.altKey;
     if (!this.carry.holds) {
       const idx = gesture.kind === "drag" ? gesture.idx : this.store.selection?.idx;
-      if (idx === undefined || !this.carry.begin(idx, wholeGroup)) return void (gesture.kind = "refused");
+      if (idx === undefined || !this.carry.begin(idx, wholeComponent)) return void (gesture.kind = "refused");
       if (gesture.kind === "drag") this.actions.select({ kind: "piece", idx }, false);
     }
     this.carry.setFree(event.ctrlKey || event.metaKey);
@@ -118,7 +118,7 @@ export class Pointer {
     const delta = event.deltaY || event.deltaX; // with Shift, some systems scroll sideways
     const chosen = this.store.selection;
     if (event.shiftKey && chosen?.kind === "piece" && this.store.pieces[chosen.idx].pose) {
-      if (delta) this.carry.nudge(chosen.idx, this.store.view.wholeGroup || event.altKey, Math.sign(delta) * WHEEL_TURN);
+      if (delta) this.carry.nudge(chosen.idx, this.store.view.wholeComponent || event.altKey, Math.sign(delta) * WHEEL_TURN);
       return;
     }
     const pixels = delta * (event.deltaMode === 1 ? 20 : 1);

@@ -9,11 +9,11 @@ export class Store {
   state = null;
   /** Pieces by idx, with `path`, `center` and `longest` made here. */
   pieces = [];
-  /** The same pieces in the order in which they are drawn: small groups lie on large ones. */
+  /** The same pieces in the order in which they are drawn: small components lie on large ones. */
   fromBelow = [];
   selection = null;
   hover = null;
-  view = { color: "picture", joins: true, outlines: false, wholeGroup: false, compare: false };
+  view = { color: "picture", joins: true, outlines: false, wholeComponent: false, compare: false };
   /** Pieces in hand: `{shown: Map idx → pose, snap}` or null. */
   draft = null;
   /** Proposed places: `{idx, poses: [pose], active: number}` or null. */
@@ -100,16 +100,16 @@ export class Store {
   }
 
   /** The pieces that move when `idx` is moved; it comes first. */
-  handful(idx, wholeGroup) {
-    const group = this.pieces[idx].component;
-    if (!wholeGroup || group === null) return [idx];
-    const members = this.state.components.find((component) => component.id === group)?.pieces ?? [];
+  handful(idx, wholeComponent) {
+    const own = this.pieces[idx].component;
+    if (!wholeComponent || own === null) return [idx];
+    const members = this.state.components.find((component) => component.id === own)?.pieces ?? [];
     return [idx, ...members.filter((other) => other !== idx)];
   }
 
   /** Joins, the least sure first: the order of the list and of the keys. */
   joinsInOrder() {
-    return [...(this.state?.joins ?? [])].sort((a, b) => a.score - b.score || a.i - b.i || a.j - b.j);
+    return [...(this.state?.joins ?? [])].sort((a, b) => a.confidence - b.confidence || a.i - b.i || a.j - b.j);
   }
 
   /** Pieces without a place, as far as the solver has come. */

@@ -9,15 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.compose.edge_table import EdgeTable, carry, chain, invert, wrap
-from jigsawnet.compose.groups import pose_rows
-from jigsawnet.compose.intersection import groups_intersect
-from jigsawnet.edits import Arrangement, Pieces
-from jigsawnet.edits.arrangement import NEAR_DEG, NEAR_PX
-from jigsawnet.edits.kinds import Pair
-from jigsawnet.geometry import SE2, wrap_angle
-from jigsawnet.raster import ShapeBank
-from jigsawnet.types import FloatArray, MatchGraph
+from jigsawnet.borders import Borders
+from jigsawnet.candidates import Candidates
+from jigsawnet.compose.components import pose_rows
+from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.edits import Arrangement, Pair, PieceSizes
+from jigsawnet.geometry import (
+    SAME_JOIN_PX,
+    SAME_JOIN_RAD,
+    SE2,
+    carry_rows,
+    chain_rows,
+    invert_rows,
+    is_same_join,
+    wrap_angle,
+    wrap_angles,
+)
+from jigsawnet.types import BoolArray, FloatArray, chance_of_any
 
 MAX_PLACES = 3
 _MOST_TRIED = 24
@@ -41,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Offers:
-    """Candidates of moving pieces: piece ``own[k]`` laid against ``other[k]`` gets ``poses[k]`` on the table."""
+    """Candidates of moving pieces: piece ``own[k]`` put against ``other[k]`` gets ``poses[k]`` on the table."""
 
     own: NDArray[np.int64]
     other: NDArray[np.int64]
@@ -52,12 +60,12 @@ class _Offers:
         return _Offers(self.own[rows], self.other[rows], self.poses[rows], self.score[rows])
 
 
-class Candidates:
-    """All scored candidates, to be asked piece by piece."""
+class PlaceFinder:
+    """Finds places of pieces among the scored candidates."""
 
-    def __init__(self, graph: MatchGraph, bank: ShapeBank, pieces: Pieces) -> None:
-        self._table = EdgeTable.of(graph.edges)
-        self._bank = bank
+    def __init__(self, candidates: Candidates, borders: Borders, pieces: PieceSizes) -> None:
+        self._table = candidates
+        self._borders = borders
         self._pieces = pieces
         self.unit_px = float(np.median([max(size) for size in pieces.sizes]))
 
@@ -69,7 +77,7 @@ class Candidates:
         for k in range(len(offers.own)):
             pose = _pose(offers.poses[k])
             known = [place.pose for place in found] + ([] if here is None else [here])
-            if not any(self._near(idx, pose, other) for other in known):
+            if not any(is_same_join(pose, other, self._borders.center[idx]) for other in known):
                 other = int(offers.other[k])
                 found.append(Place(pose, float(offers.score[k]), (_pair(idx, other),), other))
             if len(found) == most:
@@ -83,7 +91,7 @@ class Candidates:
         free = np.ones(len(offers.own), bool)
         while free.any() and len(found) < _MOST_TRIED:
             first = int(np.argmax(free))
-            agree = free & self._agree(offers, idx, offers.poses[first])
+            agree = free & self._agree(offers, np.broadcast_to(offers.poses[first], offers.poses.shape))
             free &= ~agree
             found.append(self._joined(offers.take(np.flatnonzero(agree)), _pose(offers.poses[first])))
         found.sort(key=lambda place: (-place.score, place.joins))
@@ -98,20 +106,17 @@ class Candidates:
         held = {idx: move @ pose for idx, pose in here.items()} if first in here else {first: target}
         offers = self._offers(arrangement, sorted(held))
         offers = offers.take(np.flatnonzero(offers.score >= _SNAP_SCORE))
-        wanted = np.array([(held[k].theta, held[k].x, held[k].y) for k in offers.own.tolist()]).reshape(-1, 3)
-        angle, distance = self._apart(offers.own, offers.poses, wanted)
+        angle, distance = self._apart(offers, _rows(held, offers.own))
         reach = max(20.0, _SNAP_SHARE * self.unit_px)
         near = np.flatnonzero((distance < reach) & (angle < math.radians(_SNAP_DEG)))
         cost = distance / reach + 0.5 * angle / math.radians(_SNAP_DEG) + 0.7 * (1.0 - offers.score)
         for k in near[np.argsort(cost[near], kind="stable")][:_MOST_TRIED].tolist():
             own = int(offers.own[k])
             shift = _pose(offers.poses[k]) @ held[own].inverse()
-            laid = {idx: shift @ pose for idx, pose in held.items()}
-            if self._is_free(arrangement, laid, int(offers.other[k])):
-                rows = np.array([(laid[p].theta, laid[p].x, laid[p].y) for p in offers.own.tolist()]).reshape(-1, 3)
-                turn, shift_px = self._apart(offers.own, offers.poses, rows)
-                agree = np.flatnonzero((turn < math.radians(NEAR_DEG)) & (shift_px < NEAR_PX))
-                return self._joined(offers.take(agree), laid[first])
+            moved = {idx: shift @ pose for idx, pose in held.items()}
+            if self._is_free(arrangement, moved, int(offers.other[k])):
+                agree = self._agree(offers, _rows(moved, offers.own))
+                return self._joined(offers.take(np.flatnonzero(agree)), moved[first])
         return None
 
     def _offers(self, arrangement: Arrangement, moving: Sequence[int]) -> _Offers:
@@ -127,50 +132,51 @@ class Candidates:
         backward = np.flatnonzero(moves[table.j] & still[table.i])
         own = np.concatenate([table.i[forward], table.j[backward]])
         other = np.concatenate([table.j[forward], table.i[backward]])
-        other_from_own = np.concatenate([invert(table.i_from_j[forward]), table.i_from_j[backward]])
+        other_from_own = np.concatenate([invert_rows(table.pose[forward]), table.pose[backward]])
         score = np.concatenate([table.score[forward], table.score[backward]])
         allowed = np.array([not self._is_rejected(arrangement, e) for e in [*forward, *backward]], dtype=bool)
         order = np.lexsort((other, own, -score))
         order = order[allowed[order]]
-        return _Offers(own[order], other[order], chain(rows[other[order]], other_from_own[order]), score[order])
+        return _Offers(own[order], other[order], chain_rows(rows[other[order]], other_from_own[order]), score[order])
 
-    def _is_rejected(self, arrangement: Arrangement, e: int) -> bool:
-        i, j = int(self._table.i[e]), int(self._table.j[e])
+    def _is_rejected(self, arrangement: Arrangement, row: int) -> bool:
+        i, j = int(self._table.i[row]), int(self._table.j[row])
         return any(
-            (a.i, a.j) == (i, j) and self._pieces.near(j, a.i_from_j, _pose(self._table.i_from_j[e]))
+            (a.i, a.j) == (i, j) and self._pieces.is_same_join(j, a.i_from_j, _pose(self._table.pose[row]))
             for a in arrangement.rejected
         )
 
-    def _apart(self, own: NDArray[np.int64], poses: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Angle and distance, at the middle of each piece, between two poses of it; each ``(K,)``."""
-        middles = self._bank.center[own].astype(np.float64)
-        distance = np.linalg.norm(carry(poses, middles) - carry(others, middles), axis=1)
-        return np.abs(wrap(poses[:, 0] - others[:, 0])), np.asarray(distance)
+    def _apart(self, offers: _Offers, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Angle and distance, at the middle of each piece, between the poses offered and other poses of it; each ``(K,)``."""
+        middles = self._borders.center[offers.own].astype(np.float64)
+        distance = np.linalg.norm(carry_rows(offers.poses, middles) - carry_rows(others, middles), axis=1)
+        return np.abs(wrap_angles(offers.poses[:, 0] - others[:, 0])), np.asarray(distance)
 
-    def _agree(self, offers: _Offers, idx: int, pose: FloatArray) -> NDArray[np.bool_]:
-        angle, distance = self._apart(offers.own, offers.poses, np.broadcast_to(pose, offers.poses.shape))
-        return np.asarray((angle < math.radians(NEAR_DEG)) & (distance < NEAR_PX) & (offers.own == idx))
+    def _agree(self, offers: _Offers, others: FloatArray) -> BoolArray:
+        """``(K,)``: offers that are the same join as the other poses would be."""
+        angle, distance = self._apart(offers, others)
+        return np.asarray((angle < SAME_JOIN_RAD) & (distance < SAME_JOIN_PX))
 
     def _joined(self, offers: _Offers, pose: SE2) -> Place:
         """Candidates that agree as one place; several of one pair count once."""
         best: dict[Pair, float] = {}
         for own, other, score in zip(offers.own.tolist(), offers.other.tolist(), offers.score.tolist(), strict=True):
-            best.setdefault(_pair(own, other), score)
-        doubt = math.prod(1.0 - min(max(score, 0.0), 1.0) for score in best.values())
-        return Place(pose, 1.0 - doubt, tuple(sorted(best)), int(offers.other[0]))
+            best.setdefault(_pair(own, other), min(max(score, 0.0), 1.0))
+        return Place(pose, chance_of_any(best.values()), tuple(sorted(best)), int(offers.other[0]))
 
-    def _near(self, idx: int, one: SE2, other: SE2) -> bool:
-        angle, distance = one.distance(other, at=self._bank.center[idx])
-        return math.degrees(angle) < NEAR_DEG and distance < NEAR_PX
-
-    def _is_free(self, arrangement: Arrangement, laid: Mapping[int, SE2], beside: int) -> bool:
-        """True when pieces laid so lie on no piece of the group that they come to."""
-        fixed = [(k, arrangement.poses[k]) for k in arrangement.group_of(beside) if k not in laid]
-        return not groups_intersect(self._bank, pose_rows(fixed), pose_rows(laid.items()))
+    def _is_free(self, arrangement: Arrangement, moved: Mapping[int, SE2], beside: int) -> bool:
+        """True when pieces moved there lie on no piece of the component that they come to."""
+        fixed = [(k, arrangement.poses[k]) for k in arrangement.component_of(beside) if k not in moved]
+        return not placements_intersect(self._borders, pose_rows(fixed), pose_rows(moved.items()))
 
 
 def _pose(row: FloatArray) -> SE2:
     return SE2(wrap_angle(float(row[0])), float(row[1]), float(row[2]))
+
+
+def _rows(poses: Mapping[int, SE2], chosen: NDArray[np.int64]) -> FloatArray:
+    """The poses of the pieces ``chosen (K,)`` as rows ``(K, 3)``."""
+    return np.array([(poses[k].theta, poses[k].x, poses[k].y) for k in chosen.tolist()]).reshape(-1, 3)
 
 
 def _pair(a: int, b: int) -> Pair:
