@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jigsawnet.errors import InputError
-from jigsawnet.fragments import NoPieceError, make_fragment
-from jigsawnet.fragments.key_color import difference_from, find_key_color
-from jigsawnet.fragments.masks import fill_small_holes, find_mask
+from jigsawnet.fragments import NoPieceError, make_piece
+from jigsawnet.fragments.masks import difference_from, fill_small_holes, find_key_color, find_mask
 from jigsawnet.types import BoolArray, UInt8Array
 
 EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
@@ -50,7 +49,7 @@ def as_jpeg(rgb: UInt8Array, quality: int) -> UInt8Array:
     return np.array(Image.open(stream))
 
 
-def edge(mask: BoolArray) -> BoolArray:
+def join(mask: BoolArray) -> BoolArray:
     return mask & ~cv2.erode(mask.astype(np.uint8), np.ones((3, 3), dtype=np.uint8)).astype(np.bool_)
 
 
@@ -60,7 +59,7 @@ def border_distance_px(a: BoolArray, b: BoolArray) -> float:
     def one_way(source: BoolArray, target: BoolArray) -> float:
         return float(cv2.distanceTransform((~target).astype(np.uint8), cv2.DIST_L2, 5)[source].mean())
 
-    return 0.5 * (one_way(edge(a), edge(b)) + one_way(edge(b), edge(a)))
+    return 0.5 * (one_way(join(a), join(b)) + one_way(join(b), join(a)))
 
 
 def test_alpha_decides_before_any_colour() -> None:
@@ -68,24 +67,24 @@ def test_alpha_decides_before_any_colour() -> None:
     alpha = np.zeros(rgb.shape[:2], dtype=np.uint8)
     alpha[40:80, 40:90] = 255
     alpha[40:80, 90], alpha[40:80, 91] = 128, 127
-    fragment = make_fragment(3, "a.png", np.dstack([rgb, alpha]), GREEN)
-    np.testing.assert_array_equal(fragment.mask, alpha > 127)
-    assert (fragment.idx, fragment.name) == (3, "a.png")
-    assert not fragment.image[~fragment.mask].any()
-    np.testing.assert_array_equal(fragment.image[fragment.mask], rgb[fragment.mask])
+    piece = make_piece(3, "a.png", np.dstack([rgb, alpha]), GREEN)
+    np.testing.assert_array_equal(piece.mask, alpha > 127)
+    assert (piece.idx, piece.name) == (3, "a.png")
+    assert not piece.image[~piece.mask].any()
+    np.testing.assert_array_equal(piece.image[piece.mask], rgb[piece.mask])
 
 
 @pytest.mark.parametrize("given_key", [True, False])
 @pytest.mark.parametrize("key", [GREEN, (0, 0, 0), (255, 255, 255)])
 def test_a_lossless_key_colour_gives_the_exact_mask(key: Color, given_key: bool) -> None:
     rgb, truth = piece_on(key)
-    np.testing.assert_array_equal(make_fragment(0, "a", rgb, key if given_key else None).mask, truth)
+    np.testing.assert_array_equal(make_piece(0, "a", rgb, key if given_key else None).mask, truth)
 
 
 def test_opaque_rgba_counts_as_rgb() -> None:
     rgb, truth = piece_on(GREEN)
     opaque = np.dstack([rgb, np.full(rgb.shape[:2], 255, dtype=np.uint8)])
-    np.testing.assert_array_equal(make_fragment(0, "a", opaque, None).mask, truth)
+    np.testing.assert_array_equal(make_piece(0, "a", opaque, None).mask, truth)
 
 
 def test_colours_one_level_from_the_key_are_paper() -> None:
@@ -105,7 +104,7 @@ def test_the_authors_pieces_have_hard_edges(puzzle: str) -> None:
         rgb = np.array(Image.open(path))
         truth = difference_from(rgb, (red, green, blue)) > 0
         for key in ((red, green, blue), None):
-            np.testing.assert_array_equal(make_fragment(0, path.name, rgb, key).mask, truth)
+            np.testing.assert_array_equal(make_piece(0, path.name, rgb, key).mask, truth)
 
 
 @pytest.mark.parametrize("quality", [60, 80, 95])
@@ -114,9 +113,9 @@ def test_jpeg_masks_are_within_a_pixel(key: Color, quality: int) -> None:
     for seed in range(2):
         rgb, truth = piece_on(key, seed)
         for given_key in (key, None):
-            fragment = make_fragment(0, "a.jpg", as_jpeg(rgb, quality), given_key)
-            assert border_distance_px(fragment.mask, truth) < 0.5
-            growth_px = (int(fragment.mask.sum()) - int(truth.sum())) / edge(truth).sum()
+            piece = make_piece(0, "a.jpg", as_jpeg(rgb, quality), given_key)
+            assert border_distance_px(piece.mask, truth) < 0.5
+            growth_px = (int(piece.mask.sum()) - int(truth.sum())) / join(truth).sum()
             assert abs(growth_px) < 0.2
 
 
@@ -125,7 +124,7 @@ def test_jpeg_masks_of_real_pieces() -> None:
     for path in sorted((EXAMPLES / "MIT_ex").glob("fragment_*.png"))[:4]:
         rgb = np.array(Image.open(path))
         truth = difference_from(rgb, (248, 8, 232)) > 0
-        assert border_distance_px(make_fragment(0, path.name, as_jpeg(rgb, 75), None).mask, truth) < 0.3
+        assert border_distance_px(make_piece(0, path.name, as_jpeg(rgb, 75), None).mask, truth) < 0.3
 
 
 def test_antialiased_edges_are_cut_halfway() -> None:
@@ -133,7 +132,7 @@ def test_antialiased_edges_are_cut_halfway() -> None:
     turn = cv2.getRotationMatrix2D((80, 80), 10, 1.0)
     turned = cv2.warpAffine(rgb, turn, (160, 160), flags=cv2.INTER_LINEAR, borderValue=GREEN)
     coverage = cv2.warpAffine(truth.astype(np.float32), turn, (160, 160), flags=cv2.INTER_LINEAR)
-    mask = make_fragment(0, "a", turned, None).mask
+    mask = make_piece(0, "a", turned, None).mask
     assert border_distance_px(mask, coverage > 0.5) < 0.3
 
 
@@ -141,7 +140,7 @@ def test_sensor_noise_does_not_fray_the_mask() -> None:
     rgb, truth = piece_on((20, 60, 200))
     noise = np.random.default_rng(1).normal(0, 4, rgb.shape)
     noisy = np.clip(rgb + noise, 0, 255).astype(np.uint8)
-    assert border_distance_px(make_fragment(0, "a", noisy, None).mask, truth) < 0.3
+    assert border_distance_px(make_piece(0, "a", noisy, None).mask, truth) < 0.3
 
 
 def test_paper_that_looks_like_the_key_is_no_hole_unless_large() -> None:
@@ -165,15 +164,15 @@ def test_a_corner_gap_is_no_hole() -> None:
 def test_a_piece_may_touch_the_border(quality: int | None) -> None:
     rgb, truth = piece_on(GREEN)
     rgb, truth = rgb[30:, 20:], truth[30:, 20:]
-    fragment = make_fragment(0, "a", rgb if quality is None else as_jpeg(rgb, quality), None)
-    assert border_distance_px(fragment.mask, truth) < 0.5
+    piece = make_piece(0, "a", rgb if quality is None else as_jpeg(rgb, quality), None)
+    assert border_distance_px(piece.mask, truth) < 0.5
 
 
 def test_specks_are_ignored_and_the_mask_is_one_part() -> None:
     rgb, truth = piece_on(GREEN)
     rgb[3:7, 3:7] = 0
     rgb[150, 150] = 0
-    np.testing.assert_array_equal(make_fragment(0, "a", rgb, GREEN).mask, truth)
+    np.testing.assert_array_equal(make_piece(0, "a", rgb, GREEN).mask, truth)
 
 
 @pytest.mark.parametrize("quality", [None, 80])
@@ -182,12 +181,12 @@ def test_a_scan_of_several_pieces_is_refused(quality: int | None) -> None:
     two, _ = piece_on(GREEN, seed=1)
     scan = np.hstack([one, two])
     with pytest.raises(InputError, match=r"scan\.png shows 2 pieces.*jigsawnet cut"):
-        make_fragment(0, "scan.png", scan if quality is None else as_jpeg(scan, quality), None)
+        make_piece(0, "scan.png", scan if quality is None else as_jpeg(scan, quality), None)
 
 
 def test_a_photo_without_background_is_refused() -> None:
     with pytest.raises(InputError, match=r"photo\.jpg: no background was found.*RGBA"):
-        make_fragment(0, "photo.jpg", texture(), None)
+        make_piece(0, "photo.jpg", texture(), None)
 
 
 def test_a_smooth_gradient_is_not_a_background() -> None:
@@ -198,21 +197,21 @@ def test_a_smooth_gradient_is_not_a_background() -> None:
 def test_a_wrong_key_colour_is_told() -> None:
     rgb, _ = piece_on(GREEN)
     with pytest.raises(InputError, match=r"a\.png: the background has the colour \(8, 248, 8\), not \(248, 8, 8\)"):
-        make_fragment(0, "a.png", rgb, (248, 8, 8))
+        make_piece(0, "a.png", rgb, (248, 8, 8))
 
 
 def test_with_a_known_key_colour_a_piece_may_fill_its_picture() -> None:
-    assert make_fragment(0, "a.png", texture(), (255, 0, 255)).mask.all()
+    assert make_piece(0, "a.png", texture(), (255, 0, 255)).mask.all()
 
 
 @pytest.mark.parametrize("channels", [3, 4])
 def test_all_background(channels: int) -> None:
     empty = np.zeros((40, 40, channels), dtype=np.uint8)
     with pytest.raises(NoPieceError, match=r"a\.png shows only background"):
-        make_fragment(0, "a.png", empty, None)
+        make_piece(0, "a.png", empty, None)
     noise = np.random.default_rng(0).normal(128, 2, (40, 40, 3)).astype(np.uint8)
     with pytest.raises(NoPieceError):
-        make_fragment(0, "a.jpg", noise, None)
+        make_piece(0, "a.jpg", noise, None)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 30), (1, 40)])
@@ -222,13 +221,13 @@ def test_a_tiny_piece_is_refused(shape: tuple[int, int]) -> None:
     picture[5 : 5 + height, 5 : 5 + width] = 255
     for pixels in (picture, picture[5 : 5 + height, 5 : 5 + width], picture[..., :3]):
         with pytest.raises(NoPieceError, match="less than 4 x 4 pixels"):
-            make_fragment(0, "a.png", pixels, None)
+            make_piece(0, "a.png", pixels, None)
 
 
 def test_a_piece_of_four_by_four_is_enough() -> None:
     picture = np.zeros((20, 20, 3), dtype=np.uint8)
     picture[5:9, 5:9] = 200
-    assert make_fragment(0, "a.png", picture, None).mask.sum() == 16
+    assert make_piece(0, "a.png", picture, None).mask.sum() == 16
 
 
 @settings(deadline=None, max_examples=60)
@@ -246,9 +245,9 @@ def test_any_picture_gives_one_connected_piece_or_an_input_error(
     rng = np.random.default_rng(seed)
     pixels = (rng.integers(0, levels, (height, width, channels)) * (255 // (levels - 1))).astype(np.uint8)
     try:
-        fragment = make_fragment(0, "a.png", pixels, key)
+        piece = make_piece(0, "a.png", pixels, key)
     except InputError:
         return
-    n_labels, _ = cv2.connectedComponents(fragment.mask.astype(np.uint8), connectivity=8)
+    n_labels, _ = cv2.connectedComponents(piece.mask.astype(np.uint8), connectivity=8)
     assert n_labels == 2
-    assert not fragment.image[~fragment.mask].any()
+    assert not piece.image[~piece.mask].any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from jigsawnet.fragments.rim import clean_rim
+from jigsawnet.fragments.scan import clean_rim
 from jigsawnet.types import BoolArray, UInt8Array
 
 PAPER, GROUND = (200, 60, 40), (20, 40, 160)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from synthesis.scan_score import score_scan
+from synthesis.scans import Ground, SheetConfig, make_scans
 
 from jigsawnet.errors import ConfigError, InputError
-from jigsawnet.evaluation.scan_score import score_scan
-from jigsawnet.evaluation.scans import Ground, SheetConfig, make_scans
-from jigsawnet.fragments import tiles as tiling
+from jigsawnet.fragments import background as tiling
 from jigsawnet.fragments.background import fit_background
+from jigsawnet.fragments.objects import split_touching
 from jigsawnet.fragments.scan import ScanConfig, find_pieces
-from jigsawnet.fragments.touching import split_touching
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Assembly, Puzzle, UInt8Array
 
@@ -54,7 +54,7 @@ def test_pieces_are_found_on_any_background(
     nine_pieces: tuple[Puzzle, Assembly], ground: Ground, color: tuple[int, int, int], jpeg_quality: int | None
 ) -> None:
     config = SheetConfig(width=560, height=560, ground=ground, color=color, jpeg_quality=jpeg_quality)
-    pages, laid = make_scans(nine_pieces[0].fragments, config, np.random.default_rng(5))
+    pages, laid = make_scans(nine_pieces[0].pieces, config, np.random.default_rng(5))
     scores = [score_scan(find_pieces(page), [piece for piece in laid if piece.page == p]) for p, page in enumerate(pages)]
     assert sum(score.found for score in scores) == len(laid)
     assert sum(score.extra for score in scores) == 0
@@ -77,7 +77,7 @@ def test_of_two_hundred_pieces_over_several_pages_99_percent_are_found() -> None
     n_found = n_pages = n_extra = 0
     for k, (ground, color, jpeg_quality) in enumerate(GROUNDS):
         config = SheetConfig(width=760, height=760, ground=ground, color=color, jpeg_quality=jpeg_quality)
-        pages, laid = make_scans(puzzle.fragments[k::4], config, np.random.default_rng(k))
+        pages, laid = make_scans(puzzle.pieces[k::4], config, np.random.default_rng(k))
         scores = [score_scan(find_pieces(page), [piece for piece in laid if piece.page == p]) for p, page in enumerate(pages)]
         n_pages += len(pages)
         n_found += sum(score.found for score in scores)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from jigsawnet.fragments.backs import lay_back, pair_backs
-from jigsawnet.fragments.check import check_scan, edge_blur_px
-from jigsawnet.fragments.draw import draw_findings
-from jigsawnet.fragments.scale import common_scale, rescale
-from jigsawnet.fragments.scan import find_pieces
-from jigsawnet.types import Fragment, UInt8Array
+from jigsawnet.fragments.check import check_scan, draw_findings, edge_blur_px
+from jigsawnet.fragments.scan import find_pieces, rescale
+from jigsawnet.loading.scans import common_scale
+from jigsawnet.types import Piece, UInt8Array
 
 
 def page_with_squares(*corners: tuple[int, int], side: int = 80, width: int = 420, height: int = 260) -> UInt8Array:
@@ -105,7 +104,7 @@ def test_backs_are_paired_by_their_mirrored_place() -> None:
     assert set(pairs) == {0, 2}
     for i, j in pairs.items():
         one, other = front.pieces[i], back.pieces[j]
-        laid = lay_back(Fragment(i, "a", one.image, one.mask), Fragment(j, "b", other.image, other.mask))
+        laid = lay_back(Piece(i, "a", one.image, one.mask), Piece(j, "b", other.image, other.mask))
         assert np.array_equal(laid.mask[:, ::-1], one.mask)
         assert np.abs(laid.image[:, ::-1].astype(int) - one.image)[one.mask].mean() < 3
     assert pair_backs(front, find_pieces(np.full_like(front_page, 200))) == {}

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.io import images
 from jigsawnet.io.images import write_png
 from jigsawnet.loading import Loaded, ScanInput, load_input, load_puzzle
 from jigsawnet.types import UInt8Array
@@ -64,6 +65,27 @@ def test_scans_are_cut_whether_files_or_a_folder(tmp_path: Path, as_folder: bool
     assert "None of the scans says its resolution" in loaded.puzzle.warnings[0]
 
 
+@pytest.mark.parametrize(("kept_px", "times"), [(10_000_000, 1), (100_000, 2), (0, 2)])
+def test_scans_are_read_once_while_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_px: int, times: int
+) -> None:
+    read: list[str] = []
+
+    def counting(path: Path) -> UInt8Array:
+        read.append(path.name)
+        return images.read_image(path)
+
+    monkeypatch.setattr("jigsawnet.loading.pieces._KEPT_PX", kept_px)
+    monkeypatch.setattr("jigsawnet.loading.pieces.read_image", counting)
+    monkeypatch.setattr("jigsawnet.io.scans.read_image", counting)
+    files = [save(tmp_path / "f" / "a.png", scan()), save(tmp_path / "f" / "b.png", scan(2))]
+    assert names(load_input(files)) == ("a-001.png", "a-002.png", "a-003.png", "b-001.png", "b-002.png")
+    assert read.count("b.png") == times
+    read.clear()
+    assert len(load_input(files[:1]).puzzle) == 3
+    assert read.count("a.png") == (1 if kept_px else 2)
+
+
 def test_one_scan_with_one_piece_beside_others_is_still_a_scan(tmp_path: Path) -> None:
     save(tmp_path / "f" / "a.png", scan())
     save(tmp_path / "f" / "b.png", scan(1))
@@ -109,7 +131,7 @@ def test_two_folders_of_pieces_are_one_puzzle_unless_names_clash(tmp_path: Path)
 def test_resolutions_come_to_one_scale_and_are_known_afterwards(tmp_path: Path) -> None:
     files = [save(tmp_path / "a.png", scan(), 150), save(tmp_path / "b.png", scan(3, 2), 300)]
     loaded = load_input(files)
-    areas = [np.count_nonzero(fragment.mask) for fragment in loaded.puzzle.fragments]
+    areas = [np.count_nonzero(piece.mask) for piece in loaded.puzzle.pieces]
     assert areas[3:] == pytest.approx(areas[:3], rel=0.05)
     assert loaded.dpi == 150.0
     assert load_input(files, ScanInput(scale=(2.0, 1.0))).dpi == 300.0
@@ -131,10 +153,10 @@ def test_backs_of_scans_lie_on_their_fronts(tmp_path: Path) -> None:
     loaded = load_input([front], ScanInput(back=(back.parent,)))
     assert sorted(loaded.backs) == [0, 1, 2]
     assert [check.name for check in loaded.checks] == ["front.png", "front back.png"]
-    for fragment in loaded.puzzle.fragments:
-        laid = loaded.backs[fragment.idx]
-        np.testing.assert_array_equal(laid.mask[:, ::-1], fragment.mask)
-        off = np.abs(laid.image[:, ::-1, ::-1].astype(int) - fragment.image)[fragment.mask]
+    for piece in loaded.puzzle.pieces:
+        laid = loaded.backs[piece.idx]
+        np.testing.assert_array_equal(laid.mask[:, ::-1], piece.mask)
+        off = np.abs(laid.image[:, ::-1, ::-1].astype(int) - piece.image)[piece.mask]
         assert off.mean() < 2.0
 
 
@@ -146,8 +168,8 @@ def test_backs_of_single_pieces_are_turned_onto_their_fronts(tmp_path: Path) -> 
     for folder in ("same", "turned"):
         loaded = load_input([tmp_path / "f"], ScanInput(back=(tmp_path / folder,)))
         assert sorted(loaded.backs) == [0, 1]
-        for fragment in loaded.puzzle.fragments:
-            np.testing.assert_array_equal(loaded.backs[fragment.idx].mask[:, ::-1], fragment.mask)
+        for front in loaded.puzzle.pieces:
+            np.testing.assert_array_equal(loaded.backs[front.idx].mask[:, ::-1], front.mask)
     save(tmp_path / "turned" / "back 3.png", piece(3))
     with pytest.raises(InputError, match="2 pieces but 3 pictures of backs"):
         load_input([tmp_path / "f"], ScanInput(back=(tmp_path / "turned",)))

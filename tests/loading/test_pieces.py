@@ -42,10 +42,10 @@ def test_a_folder_of_pieces(tmp_path: Path) -> None:
     assert puzzle.name == "my page"
     assert puzzle.names() == tuple(names)
     assert puzzle.warnings == ()
-    for seed, fragment in enumerate(puzzle.fragments):
+    for seed, loaded in enumerate(puzzle.pieces):
         rgba = piece(seed)
-        np.testing.assert_array_equal(fragment.mask, rgba[..., 3] > 0)
-        np.testing.assert_array_equal(fragment.image, rgba[..., :3])
+        np.testing.assert_array_equal(loaded.mask, rgba[..., 3] > 0)
+        np.testing.assert_array_equal(loaded.image, rgba[..., :3])
 
 
 def test_a_path_may_be_text_or_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,9 +67,9 @@ def test_what_was_written_reads_back(tmp_path: Path) -> None:
         out = tmp_path / f"out {key_color}"
         write_pieces(out, puzzle, key_color)
         again = load_puzzle(out)
-        for fragment, same in zip(puzzle.fragments, again.fragments, strict=True):
-            np.testing.assert_array_equal(same.mask, fragment.mask)
-            assert np.abs(same.image.astype(int) - fragment.image).max() <= (key_color is not None)
+        for piece, same in zip(puzzle.pieces, again.pieces, strict=True):
+            np.testing.assert_array_equal(same.mask, piece.mask)
+            assert np.abs(same.image.astype(int) - piece.image).max() <= (key_color is not None)
 
 
 @needs_examples
@@ -153,7 +153,7 @@ def test_background_and_tiny_pieces_are_left_out_with_a_warning(tmp_path: Path) 
     Image.new("RGB", (1, 1)).save(folder / "f.bmp")
     puzzle = load_puzzle(folder)
     assert puzzle.names() == ("a.png", "c.png", "e.png")
-    assert [fragment.idx for fragment in puzzle.fragments] == [0, 1, 2]
+    assert [loaded.idx for loaded in puzzle.pieces] == [0, 1, 2]
     assert [warning.split()[0] for warning in puzzle.warnings] == ["b.png", "d.png", "f.bmp"]
     assert all(warning.endswith("left out.") for warning in puzzle.warnings)
 

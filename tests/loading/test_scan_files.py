@@ -34,7 +34,7 @@ def test_scans_of_every_kind_are_read(tmp_path: Path, mode: str, suffix: str) ->
         (picture.quantize(64) if mode == "P" else picture.convert(mode)).save(path)
     puzzle = load_input([path]).puzzle
     assert puzzle.names() == ("scan-001.png", "scan-002.png", "scan-003.png")
-    assert [np.count_nonzero(fragment.mask) for fragment in puzzle.fragments] == pytest.approx([3000] * 3, rel=0.06)
+    assert [np.count_nonzero(piece.mask) for piece in puzzle.pieces] == pytest.approx([3000] * 3, rel=0.06)
 
 
 def huge_png() -> bytes:

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
 
 from jigsawnet.cli.speech import say, say_error, say_notes
 from jigsawnet.errors import ConfigError
@@ -35,6 +32,10 @@ def progress_bars() -> Iterator[Progress]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
+    from rich.console import Console  # noqa: PLC0415 - takes a while to load, and only a terminal needs it
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as RichProgress  # noqa: PLC0415
+
     columns = (TextColumn("{task.description:>9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with RichProgress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks = {}

@@ -17,7 +17,7 @@ from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.io.scans import CHECK_FOLDER, CUT_FILE, write_checks, write_cut_record
 from jigsawnet.loading import CutScan, ScanInput, cut_scans, find_scale, list_scans, no_pieces
-from jigsawnet.types import Fragment, Puzzle
+from jigsawnet.types import Piece, Puzzle
 
 BACK_FOLDER = "back"
 
@@ -42,11 +42,11 @@ class Cut:
         done: list[CutScan] = []
         with staged_folder(self.out, CUT_FILE) as stage, progress_bars() as progress, silent_decoders():
             for cut in cut_scans(scans, scale, list_scans(self.options.back), self.options, progress):
-                _write(stage, cut.fragments, scale.dpi)
+                _write(stage, cut.pieces, scale.dpi)
                 _write(stage / BACK_FOLDER, cut.backs.values(), scale.dpi)
                 write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in cut.checks})
                 done.append(replace(cut, backs={}, checks=()))
-            n_pieces = sum(len(cut.fragments) for cut in done)
+            n_pieces = sum(len(cut.pieces) for cut in done)
             if not n_pieces:
                 raise no_pieces(scans)
             pieces = [piece for cut in done for piece in _piece_records(cut)]
@@ -58,14 +58,14 @@ class Cut:
         return 0
 
 
-def _write(folder: Path, fragments: Iterable[Fragment], dpi: float | None) -> None:
-    numbered = tuple(replace(fragment, idx=k) for k, fragment in enumerate(fragments))
+def _write(folder: Path, pieces: Iterable[Piece], dpi: float | None) -> None:
+    numbered = tuple(replace(piece, idx=k) for k, piece in enumerate(pieces))
     if numbered:
         write_pieces(folder, Puzzle(folder.name, numbered), dpi=dpi)
 
 
 def _piece_records(cut: CutScan) -> list[dict[str, Any]]:
-    places = zip(cut.fragments, cut.corners, strict=True)
+    places = zip(cut.pieces, cut.corners, strict=True)
     return [{"name": f.name, "x": x, "y": y, "scale": cut.factor, "scan": cut.name} for f, (x, y) in places]
 
 

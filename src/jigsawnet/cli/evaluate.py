@@ -13,8 +13,7 @@ import tyro
 from jigsawnet.cli.console import Flag, say
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate
-from jigsawnet.io.alignments_json import CANDIDATES_FILE, read_candidates
-from jigsawnet.io.assembly_json import read_assembly
+from jigsawnet.io.assembly_json import CANDIDATES_FILE, read_assembly, read_candidates
 from jigsawnet.io.files import RESULT_FILE
 from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.truth import read_truth

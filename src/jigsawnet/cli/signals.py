@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill: the first asks the work to end soon, the second leaves at once."""
+"""Ctrl-C and SIGTERM: the first asks the work to end soon, the second leaves at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -18,9 +18,6 @@ _HINT = b"\nStopping: the best so far is being written. Ctrl-C again leaves at o
 @contextmanager
 def stop_on_signals(stop: Stop) -> Iterator[None]:
     """While the block runs, SIGINT and SIGTERM ask ``stop``; the second one raises KeyboardInterrupt, the third ends it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     count = 0
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -35,27 +32,30 @@ def stop_on_signals(stop: Stop) -> Iterator[None]:
             with suppress(OSError):
                 os.write(2, _HINT)  # print is not for signal handlers
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with _handled_by(handle):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
 def leave_on_signals() -> Iterator[None]:
     """While the block runs, SIGINT and SIGTERM raise KeyboardInterrupt, also in a process that was started to ignore Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def leave(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM)}
+    with _handled_by(leave):
+        yield
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM go to ``handler`` while the block runs; only the main thread can have it so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)

@@ -1,4 +1,4 @@
-"""Stage 1: the picture of one piece → `Fragment`, by transparency, key colour or plain background."""
+"""Stage 1: the picture of one piece → `Piece`, by transparency, key colour or plain background."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import cv2
 import numpy as np
 
 from jigsawnet.errors import InputError
-from jigsawnet.fragments.key_color import NEAR_LEVELS, difference_from, find_key_color
-from jigsawnet.fragments.masks import find_mask, has_transparency, split_pieces
-from jigsawnet.types import BoolArray, Fragment, UInt8Array
+from jigsawnet.fragments.masks import NEAR_LEVELS, difference_from, find_key_color, find_mask, has_transparency, split_pieces
+from jigsawnet.types import BoolArray, Piece, UInt8Array
 
-__all__ = ["NoBackgroundError", "NoPieceError", "SeveralPiecesError", "make_fragment"]
+__all__ = ["NoBackgroundError", "NoPieceError", "SeveralPiecesError", "make_piece"]
 
 _MIN_SIDE_PX = 4
 _MIN_AREA_PX = 16
@@ -28,8 +27,8 @@ class NoBackgroundError(InputError):
     """A picture in which no plain background can be told from a piece."""
 
 
-def make_fragment(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int, int, int] | None) -> Fragment:
-    """Find the one piece in ``pixels (H, W, 3 | 4)``; the fragment keeps the picture's frame, with 0 outside the mask.
+def make_piece(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int, int, int] | None) -> Piece:
+    """Find the one piece in ``pixels (H, W, 3 | 4)``; the piece keeps the picture's frame, with 0 outside the mask.
 
     ``key_color`` is the RGB of the background where it is known; otherwise it is found from the picture's border.
 
@@ -61,7 +60,7 @@ def make_fragment(idx: int, name: str, pixels: UInt8Array, key_color: tuple[int,
         raise _too_small(name)
     rgb = np.ascontiguousarray(pixels[..., :3])
     image = cv2.copyTo(rgb, mask.astype(np.uint8), np.zeros_like(rgb)).astype(np.uint8, copy=False)
-    return Fragment(idx, name, image, mask)
+    return Piece(idx, name, image, mask)
 
 
 def _check_key_color(name: str, rgb: UInt8Array, key_color: tuple[int, int, int]) -> None:

@@ -1,4 +1,4 @@
-"""The background of a scan: a smooth surface of colours over the page, fitted to what is not paper.
+"""The background of a scan: a smooth surface of colours over the page, fitted to what is not paper; and windows of a page.
 
 The most frequent colour of the page's border starts it. The surface then grows: what lies near it is background, and gives a
 surface of a higher order, until shading across the page is followed. All of this happens on a reduced copy.
@@ -6,7 +6,7 @@ surface of a higher order, until shading across the page is followed. All of thi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -17,12 +17,16 @@ from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 Box = tuple[int, int, int, int]
 """Left, top, width, height in px."""
 
+TILE_PX = 1536
+"""Side of a window without its rim: about 200 MB of working memory."""
 _REDUCED_SIDE_PX = 400
+"""Longest side of the copy to which the surface is fitted."""
 _ORDERS = (1, 1, 1, 2, 2, 2, 3, 3, 3)
 """Order of the polynomial at each step of growth."""
 _START_LEVELS = 8.0
-_NEAREST_LEVELS = 2.0
-_FARTHEST_LEVELS = 20.0
+"""How near the border's colour a pixel must be to start with."""
+_NEAREST_LEVELS, _FARTHEST_LEVELS = 2.0, 20.0
+"""Least and largest distance from the surface up to which a pixel is background."""
 _SPREADS = 4.0
 """A pixel within this many median deviations of the surface is background."""
 _SMOOTH_SHARE = 1 / 16
@@ -122,3 +126,32 @@ def _follow_rest(small: Float32Array, surface: Float32Array, seen: BoolArray) ->
     weight = cv2.GaussianBlur(sure, (0, 0), sigma)
     rest = cv2.GaussianBlur((small - surface) * sure[..., None], (0, 0), sigma)
     return np.asarray(surface + rest / (weight + 0.02)[..., None], np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A window of a page: ``outer`` with its rim and ``inner`` without, as slices of the page; ``core``: inner within outer."""
+
+    outer: tuple[slice, slice]
+    inner: tuple[slice, slice]
+    core: tuple[slice, slice]
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """Page position ``(x, y)`` of the outer window's top-left pixel."""
+        return int(self.outer[1].start), int(self.outer[0].start)
+
+
+def tiles(height: int, width: int, rim_px: int, side_px: int = TILE_PX) -> Iterator[Tile]:
+    """Windows whose inner parts cover a page of the given size exactly once."""
+    for top in range(0, height, side_px):
+        for left in range(0, width, side_px):
+            rows, outer_rows, core_rows = _spans(top, height, rim_px, side_px)
+            cols, outer_cols, core_cols = _spans(left, width, rim_px, side_px)
+            yield Tile((outer_rows, outer_cols), (rows, cols), (core_rows, core_cols))
+
+
+def _spans(start: int, length: int, rim_px: int, side_px: int) -> tuple[slice, slice, slice]:
+    stop = min(start + side_px, length)
+    first, last = max(0, start - rim_px), min(length, stop + rim_px)
+    return slice(start, stop), slice(first, last), slice(start - first, stop - first)

@@ -1,4 +1,4 @@
-"""What is wrong with a scan, said before an hour is spent on it: shadows, touching, blurred, small pieces, pieces cut off."""
+"""What is wrong with a scan, said and drawn before the long work starts: pieces that touch, are blurred, small, cut off."""
 
 from __future__ import annotations
 
@@ -11,25 +11,36 @@ import numpy as np
 
 from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.scan import ScanPiece, ScanResult
-from jigsawnet.types import Float32Array, FloatArray
+from jigsawnet.types import Float32Array, FloatArray, UInt8Array
 
 Kind = Literal["touching", "cut off", "shadow", "shade", "blurred", "small", "scale", "ignored", "unpaired"]
+
+Color = tuple[int, int, int]
 
 GRAVE_KINDS: frozenset[Kind] = frozenset({"touching", "cut off", "blurred"})
 """What makes it unlikely that the pieces find their places."""
 
 _FINE_PX, _WIDE_PX = 1.0, 3.0
+"""The two smoothings whose slopes tell how soft an edge is."""
 _BLURRED_PX = 2.0
 _BLURRED_TIMES, _BLURRED_LEAST_PX = 1.8, 1.3
+"""A piece is blurred from `_BLURRED_PX` on, or from the least one if that is so many times the median of the scan."""
 _SMALL_SIDE_PX = 48.0
 _RING_PX = (2.5, 8.0)
-_DARK_LIGHT = 0.88
-_DARK_SHARE = 0.2
-_DEEPEST_LIGHT = 0.3
-_SHADE_LIGHT = 0.7
-_TINT = 0.06
+"""Distances from the mask between which a shadow is looked for."""
+_DARK_LIGHT, _DEEPEST_LIGHT, _TINT = 0.88, 0.3, 0.06
+"""Shadow has this part of the background's light at most and at least, and its tint to within the last."""
+_DARK_SHARE, _SHADE_LIGHT = 0.2, 0.7
+"""Part of the ring in shadow, and light of the page, from which on a person is told."""
 _BLACK_LEVEL = 40.0
 _MOST_NAMES = 12
+_MAX_SIDE_PX = 2000
+_FINE: Color = (0, 170, 60)
+_MINOR: Color = (255, 140, 0)
+_GRAVE: Color = (230, 0, 40)
+_INK: Color = (0, 0, 0)
+_HALO: Color = (255, 255, 255)
+_FONT = cv2.FONT_HERSHEY_SIMPLEX
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +176,43 @@ def _around(result: ScanResult, chosen: Sequence[int]) -> Box:
     left, top = (int(value) for value in boxes[:, :2].min(axis=0))
     right, bottom = (int(value) for value in (boxes[:, :2] + boxes[:, 2:]).max(axis=0))
     return left, top, right - left, bottom - top
+
+
+def draw_findings(picture: UInt8Array, result: ScanResult, findings: Sequence[Finding]) -> UInt8Array:
+    """The scan ``(H, W, 3)``, reduced to at most 2000 px, with each piece outlined and numbered from 1.
+
+    Green: in order; orange: see the word beside it; red: to be looked at before solving.
+    """
+    height, width = picture.shape[:2]
+    scale = min(1.0, _MAX_SIDE_PX / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    canvas = np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+    kinds: dict[int, list[Kind]] = {}
+    for finding in findings:
+        for k in finding.pieces:
+            kinds.setdefault(k, []).append(finding.kind)
+    line_px = max(1, round(max(size) / 700))
+    for k, piece in enumerate(result.pieces):
+        words = list(dict.fromkeys(kinds.get(k, [])))
+        color = _FINE if not words else _GRAVE if GRAVE_KINDS & set(words) else _MINOR
+        outlines, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE, offset=piece.corner)
+        scaled = [np.rint((outline + 0.5) * scale - 0.5).astype(np.int32) for outline in outlines]
+        cv2.drawContours(canvas, scaled, -1, color, line_px, cv2.LINE_AA)
+        x, y, box_width, box_height = piece.box
+        middle = (x + box_width / 2) * scale, (y + box_height / 2) * scale
+        _write(canvas, [str(k + 1), *words], middle, max(size) / 1800.0)
+    return canvas
+
+
+def _write(canvas: UInt8Array, lines: Sequence[str], middle: tuple[float, float], scale: float) -> None:
+    """Write lines around a point, the first one large, kept inside the picture; white around black stands out anywhere."""
+    y = middle[1]
+    for number, line in enumerate(lines):
+        font_scale = max(0.5, scale * (1.1 if number == 0 else 0.8))
+        thickness = max(1, round(2 * font_scale))
+        (width, height), _ = cv2.getTextSize(line, _FONT, font_scale, thickness)
+        x = int(np.clip(middle[0] - width / 2, 2, max(2, canvas.shape[1] - width - 2)))
+        at = x, int(np.clip(y + height / 2, height + 2, canvas.shape[0] - 3))
+        cv2.putText(canvas, line, at, _FONT, font_scale, _HALO, thickness + 3, cv2.LINE_AA)
+        cv2.putText(canvas, line, at, _FONT, font_scale, _INK, thickness, cv2.LINE_AA)
+        y += 1.5 * height

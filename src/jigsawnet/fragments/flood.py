@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.fragments.objects import HOLE_AREA_PX, HOLE_SHARE
+from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
 Window = tuple[slice, slice]
@@ -68,7 +69,7 @@ def keep_sharp_growth(before: BoolArray, after: BoolArray, kinds: UInt8Array) ->
     return kept
 
 
-def _bridge(objects: BoolArray, edges: BoolArray) -> BoolArray:
+def _bridge(objects: BoolArray, joins: BoolArray) -> BoolArray:
     """Close narrow gaps in objects that have soft sides: print that passes through the colour of the background.
 
     Where there really is background, paper meets it at a sharp edge on at least one side of the gap.
@@ -76,7 +77,7 @@ def _bridge(objects: BoolArray, edges: BoolArray) -> BoolArray:
     gaps = cv2.morphologyEx(objects.astype(np.uint8), cv2.MORPH_CLOSE, _disc(_GAP_PX)).astype(np.bool_) & ~objects
     n, label = cv2.connectedComponents(gaps.astype(np.uint8), connectivity=4)
     sides = gaps & _dilate(objects, 1)
-    sharp = np.bincount(label[sides & _dilate(edges, _EDGE_REACH_PX)], minlength=n)
+    sharp = np.bincount(label[sides & _dilate(joins, _EDGE_REACH_PX)], minlength=n)
     soft = sharp < _SHARP_SIDES * np.bincount(label[sides], minlength=n)
     soft[0] = False
     bridged: BoolArray = objects | soft[label]
@@ -99,8 +100,8 @@ def _cut(label: NDArray[Any], kinds: UInt8Array, stats: NDArray[Any], number: in
 
 def _edge_distances(own: BoolArray, kinds: UInt8Array) -> Float32Array:
     """How far from paper or a sharp edge the outermost pixels of an object are."""
-    to_edge = cv2.distanceTransform(_is_open(kinds).astype(np.uint8), cv2.DIST_L2, 3)
-    return np.asarray(np.minimum(to_edge[own & _dilate(~own, 1)], _MOST_REACH_PX), np.float32)
+    to_join = cv2.distanceTransform(_is_open(kinds).astype(np.uint8), cv2.DIST_L2, 3)
+    return np.asarray(np.minimum(to_join[own & _dilate(~own, 1)], _MOST_REACH_PX), np.float32)
 
 
 def _without_shadow(own: BoolArray, kinds: UInt8Array, reach_px: float) -> BoolArray:
@@ -110,13 +111,13 @@ def _without_shadow(own: BoolArray, kinds: UInt8Array, reach_px: float) -> BoolA
     over no sharp edge, and the way in ends at one: paper has its edge outside, a shadow has it inside.
     """
     paper = _fill_holes(own, kinds)
-    edges = _drop_small(own & ~_is_open(kinds), _EDGE_AREA_PX)
+    joins = _drop_small(own & ~_is_open(kinds), _EDGE_AREA_PX)
     passable = _is_open(kinds)
     passable &= cv2.distanceTransform(paper.astype(np.uint8), cv2.DIST_L2, 3) <= reach_px
-    has_soft_side = ~_nearest_of(_dilate(edges, _EDGE_REACH_PX), ~paper)
+    has_soft_side = ~_nearest_of(_dilate(joins, _EDGE_REACH_PX), ~paper)
     for radius in _LEAK_RADII_PX:
         flooded = _reached(_open(passable | ~paper, radius), ~paper) & paper & has_soft_side
-        shadow = flooded & _nearest_of(_dilate(edges, radius + 1), paper & ~flooded)
+        shadow = flooded & _nearest_of(_dilate(joins, radius + 1), paper & ~flooded)
         paper &= ~(_dilate(shadow, radius + 1) & passable & has_soft_side)
     return _fill_holes(paper, kinds)
 
@@ -134,11 +135,7 @@ def _nearest_of(values: BoolArray, places: BoolArray) -> BoolArray:
     """For each pixel, what ``values (H, W)`` says at the nearest pixel of ``places``; nothing when there is none."""
     if not places.any():
         return np.zeros_like(values)
-    _, label = cv2.distanceTransformWithLabels((~places).astype(np.uint8), cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
-    value_of_label = np.zeros(int(label.max()) + 1, np.bool_)
-    value_of_label[label[places]] = values[places]
-    nearest: BoolArray = value_of_label[label]
-    return nearest
+    return values.ravel()[nearest_pixels(places, mask=3)[0]]
 
 
 def _disc(radius: int) -> UInt8Array:

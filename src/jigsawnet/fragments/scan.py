@@ -10,15 +10,23 @@ import numpy as np
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Background, Box, fit_background
-from jigsawnet.fragments.borders import refine_borders
-from jigsawnet.fragments.objects import drop_specks, fill_pinholes, is_foreign_rectangle, usual_area
-from jigsawnet.fragments.paper import find_paper
-from jigsawnet.fragments.touching import SUSPECT_NECK, split_touching
+from jigsawnet.fragments.objects import (
+    SUSPECT_NECK,
+    drop_specks,
+    fill_pinholes,
+    is_foreign_rectangle,
+    split_touching,
+    usual_area,
+)
+from jigsawnet.fragments.paper import find_paper, refine_borders
+from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, UInt8Array
 
 _MIN_AREA_PX = 64
 _SUSPECT_AREA = 1.5
 """An object with a neck is suspected to be two pieces from this many times the usual area on."""
+_RIM_PX = 2.5
+"""Depth from which on a pixel shows paper alone; the outermost pixels have a depth of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +188,32 @@ def _cut_out(picture: UInt8Array, part: _Object, margin: int) -> ScanPiece:
     after = (height + 2 * margin - window.shape[0] - before[0], width + 2 * margin - window.shape[1] - before[1])
     image = np.pad(window, ((before[0], after[0]), (before[1], after[1]), (0, 0)), mode="edge")
     return ScanPiece(image, np.pad(part.mask, margin), (x - margin, y - margin), cut_off)
+
+
+def clean_rim(image: UInt8Array, mask: BoolArray) -> UInt8Array:
+    """Replace the colours of the outermost two pixels of a piece ``image (H, W, 3)``, ``mask (H, W)`` by those just inside.
+
+    The scanner's blur and JPEG mix them with the background, which would show as a line along every seam. Parts too thin to
+    have an inside stay as they are.
+    """
+    depth = cv2.distanceTransform(np.pad(mask, 1).astype(np.uint8), cv2.DIST_L2, 5)[1:-1, 1:-1]
+    core = depth >= _RIM_PX
+    if not core.any():
+        return image
+    nearest, away = nearest_pixels(core)
+    rim = mask & ~core & (away < 2 * _RIM_PX)
+    cleaned = image.copy()
+    cleaned[rim] = image.reshape(-1, 3)[nearest[rim]]
+    return cleaned
+
+
+def rescale(image: UInt8Array, mask: BoolArray, factor: float) -> tuple[UInt8Array, BoolArray]:
+    """A piece ``image (H, W, 3), mask (H, W)`` made ``factor`` times as large; no colour from outside the mask comes in."""
+    if factor == 1.0:
+        return image, mask
+    size = max(1, round(mask.shape[1] * factor)), max(1, round(mask.shape[0] * factor))
+    how = cv2.INTER_AREA if factor < 1.0 else cv2.INTER_LINEAR
+    cover = cv2.resize(mask.astype(np.float32), size, interpolation=how)
+    colors = cv2.resize(image.astype(np.float32) * mask[..., None], size, interpolation=how)
+    scaled = np.clip(np.rint(colors / np.maximum(cover, 1e-3)[..., None]), 0, 255).astype(np.uint8)
+    return scaled, np.asarray(cover > 0.5, np.bool_)

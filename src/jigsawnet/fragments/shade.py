@@ -13,24 +13,22 @@ import cv2
 import numpy as np
 import scipy
 
-from jigsawnet.fragments.background import Background
-from jigsawnet.fragments.tiles import Tile, tiles
+from jigsawnet.fragments.background import Background, Tile, tiles
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 
 RIM_PX = 48
 """How far around a window the mask must be known."""
-_BLURS_PX = (1.5, 3.0, 6.0)
-_SHIFTS_PX = (2, 5, 9, 14)
-_N_DIRECTIONS = 8
-_NEAREST_PX = 2.5
-_FARTHEST_PX = 24.0
-_MAX_SAMPLES = 12_000
-_ROUNDS = 3
+_BLURS_PX, _SHIFTS_PX, _N_DIRECTIONS = (1.5, 3.0, 6.0), (2, 5, 9, 14), 8
+"""Copies of the mask: each blur, shifted by each distance in each direction, and not shifted."""
+_NEAREST_PX, _FARTHEST_PX = 2.5, 24.0
+"""Distances from paper between which shadow is looked at."""
+_MAX_SAMPLES, _ROUNDS = 12_000, 3
+"""Pixels that the law is fitted to, and rounds of robust least squares."""
 _RIDGE = 1e-6
 """Only keeps the equations solvable. More of it makes the law too weak beside paper, where it is needed: measured."""
 _LEAST_SAMPLES = 500
-_DEEPEST_LIGHT = 0.3
-_TINT = 0.08
+_DEEPEST_LIGHT, _TINT = 0.3, 0.08
+"""What keeps less of the light, or is further off the background's tint, is no shadow."""
 
 
 @dataclass(frozen=True, slots=True)

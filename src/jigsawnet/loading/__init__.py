@@ -1,14 +1,32 @@
-"""What a person gives → `Puzzle`: joins `io` (files) and `fragments` (pixels).
+"""What a person gives → `Puzzle`: brings `io` (files) and `fragments` (pixels) together.
 
-`load_input` takes everything that ``solve`` takes: folders of pieces, scans of many pieces, their backs. `load_puzzle` reads
-one folder of pieces, and `cut_scans` the pieces of scans one after the other.
+`load_input` takes everything that ``solve`` takes: folders of pieces, scans of many pieces, their backs; what the pictures show
+decides how they are read. `load_puzzle` reads one folder of pieces, and `cut_scans` the pieces of scans one after the other.
 """
 
 from __future__ import annotations
 
-from jigsawnet.loading.inputs import Loaded, list_scans, load_input
-from jigsawnet.loading.pieces import load_puzzle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.fragments import NoPieceError
+from jigsawnet.fragments.backs import lay_back
+from jigsawnet.io.scans import piece_stems, read_dpi
+from jigsawnet.loading.pieces import (
+    Outcome,
+    Picture,
+    folder_name,
+    list_folder,
+    load_puzzle,
+    name_identical,
+    read_pieces,
+    to_puzzle,
+)
 from jigsawnet.loading.scans import CheckPicture, CutScan, ScanInput, cut_scans, find_scale, no_pieces
+from jigsawnet.types import Piece, Progress, Puzzle, UInt8Array, no_progress
 
 __all__ = [
     "CheckPicture",
@@ -22,3 +40,135 @@ __all__ = [
     "load_puzzle",
     "no_pieces",
 ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """What was given: the pieces, and whatever else is known of them.
+
+    ``backs[idx]`` is the back of a piece as it is seen from behind, on a canvas as large as the piece's: flipped from left to
+    right it lies on the front. ``dpi`` holds for all pieces.
+    """
+
+    puzzle: Puzzle
+    backs: Mapping[int, Piece] = field(default_factory=dict)
+    dpi: float | None = None
+    checks: tuple[CheckPicture, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "backs", MappingProxyType(dict(self.backs)))
+
+
+def load_input(
+    paths: Sequence[str | Path],
+    options: ScanInput = ScanInput(),  # noqa: B008 - frozen and empty
+    progress: Progress = no_progress,
+) -> Loaded:
+    """Read pieces and scans: folders, files, or both.
+
+    Pictures with transparency or a known background colour hold one piece each. So do the others, unless they show several:
+    files of which any does, or a folder of which at least half do, are scans. ``Loaded.puzzle.warnings`` says all that a person
+    should know, the findings on the scans included, the gravest first.
+
+    Raises:
+        InputError: something cannot be read, scans and single pieces are mixed, or there are fewer than two pieces.
+        ConfigError: options do not fit the input.
+        FormatError: a ``bg_color.txt`` is wrong.
+    """
+    places = [Path(path) for path in paths]
+    if not places:
+        raise InputError("Give a folder of pieces, or scans of them.")
+    pictures = [picture for place in places for picture in _list_place(place)]
+    any_file = any(not place.is_dir() for place in places)
+    backs = list_scans(options.back) if options.back else []
+    outcomes = read_pieces(pictures, progress)
+    if _are_scans(outcomes, any_file):
+        scans = [picture.path for picture in pictures]
+        read = {path: outcome.pixels for path, outcome in zip(scans, outcomes, strict=True) if outcome.pixels is not None}
+        del outcomes
+        return _load_scans(scans, read, backs, options, progress)
+    _refuse_scan_options(options)
+    name = folder_name(places[0]) if places[0].is_dir() else places[0].resolve().parent.name or "puzzle"
+    puzzle = to_puzzle(name, outcomes, " and ".join(str(place) for place in places[:2]))
+    return Loaded(puzzle, _load_backs(puzzle, backs, progress), _common_dpi([p.path for p in pictures]), ())
+
+
+def list_scans(places: Sequence[Path]) -> list[Path]:
+    """Files as given, and in the place of a folder its pictures in natural order of their names."""
+    return [picture.path for place in places for picture in _list_place(place)]
+
+
+def _list_place(place: Path) -> list[Picture]:
+    try:
+        is_folder = place.is_dir()
+        exists = is_folder or place.exists()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{place} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    if not exists:
+        raise InputError(f"There is no file or folder {place}.")
+    return list_folder(place) if is_folder else [Picture(place)]
+
+
+def _are_scans(outcomes: Sequence[Outcome], any_file: bool) -> bool:
+    """Whether pictures show many pieces each: a single file, files if any does, those of folders if at least half do.
+
+    A picture on which nothing is seen does not count: pale paper on white is seen only when it is looked for as on a scan.
+    """
+    if any(outcome.cut_out for outcome in outcomes):
+        return False
+    if any_file and len(outcomes) == 1:
+        return True
+    shown = [outcome.piece for outcome in outcomes if not isinstance(outcome.piece, NoPieceError)]
+    n_scans = sum(not isinstance(piece, Piece) for piece in shown)
+    return n_scans > 0 if any_file and shown else 2 * n_scans >= len(shown)
+
+
+def _refuse_scan_options(options: ScanInput) -> None:
+    for option in ("scale", "exclude"):
+        if getattr(options, option):
+            raise ConfigError(f"{option} is for scans of many pieces, but each picture given here shows one piece.")
+
+
+def _load_scans(
+    scans: list[Path], read: dict[Path, UInt8Array], backs: list[Path], options: ScanInput, progress: Progress
+) -> Loaded:
+    scale = find_scale(scans, options)
+    pieces: list[Piece] = []
+    laid: dict[int, Piece] = {}
+    checks: list[CheckPicture] = []
+    for cut in cut_scans(scans, scale, backs, options, progress, read):
+        first = len(pieces)
+        pieces += [replace(piece, idx=first + piece.idx) for piece in cut.pieces]
+        laid |= {first + k: replace(back, idx=first + k) for k, back in cut.backs.items()}
+        checks += cut.checks
+    if not pieces:
+        raise no_pieces(scans)
+    if len(pieces) < 2:
+        raise InputError(f"At least two pieces are needed, but only one was found on {scans[0].name}.")
+    sentences = [finding.sentence for finding in scale.findings]
+    for grave in (True, False):
+        sentences += [sentence for check in checks for sentence in check.sentences(grave=grave)]
+    name = piece_stems(scans)[0]
+    return Loaded(Puzzle(name, tuple(pieces), (*sentences, *name_identical(pieces))), laid, scale.dpi, tuple(checks))
+
+
+def _load_backs(puzzle: Puzzle, backs: Sequence[Path], progress: Progress) -> dict[int, Piece]:
+    """The backs of single pieces: under the names of the fronts, or in the same order; turned to lie on their fronts."""
+    if not backs:
+        return {}
+    outcomes = read_pieces([Picture(path) for path in backs], progress)
+    pieces = {piece.name: piece for piece in (outcome.piece for outcome in outcomes) if isinstance(piece, Piece)}
+    if not set(puzzle.names()) & set(pieces):
+        if len(pieces) != len(puzzle):
+            raise InputError(
+                f"There are {len(puzzle)} pieces but {len(pieces)} pictures of backs: give one back for each piece, "
+                "or give backs the names of their fronts."
+            )
+        pieces = dict(zip(puzzle.names(), pieces.values(), strict=True))
+    return {front.idx: lay_back(front, pieces[front.name], any_angle=True) for front in puzzle.pieces if front.name in pieces}
+
+
+def _common_dpi(pictures: Sequence[Path]) -> float | None:
+    """The resolution on which the tags of all pictures agree."""
+    dpis = {read_dpi(path) for path in pictures}
+    return dpis.pop() if len(dpis) == 1 else None

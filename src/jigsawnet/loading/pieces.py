@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import cv2
+import numpy as np
+
 from jigsawnet.errors import InputError
-from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_fragment
+from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_piece
 from jigsawnet.fragments.masks import has_transparency
-from jigsawnet.fragments.scale import reduce
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import PICTURE_SUFFIXES, list_pictures, read_key_color
-from jigsawnet.types import Fragment, Progress, Puzzle, no_progress
+from jigsawnet.types import Piece, Progress, Puzzle, UInt8Array, no_progress
 
 _MAX_THREADS = 8
 _LARGE_PX = 4_000_000
 """Pictures with more pixels are first looked at in a copy of this size, which saves time and memory on scans."""
+_KEPT_PX = 100_000_000
+"""Pixels of pictures without a single piece that are kept, so that scans need not be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +39,15 @@ class Picture:
 class Outcome:
     """What a picture holds: one piece (numbered later), or why not; and whether it is surely a picture of a piece."""
 
-    piece: Fragment | NoPieceError | SeveralPiecesError | NoBackgroundError
+    piece: Piece | NoPieceError | SeveralPiecesError | NoBackgroundError
     cut_out: bool
     """True when it has transparency or a known background colour: somebody has cut the piece out already."""
+    pixels: UInt8Array | None = None
+    """The picture, when it may be a scan and is among the first `_KEPT_PX` pixels of such pictures."""
 
 
 def load_puzzle(path: str | Path, *, progress: Progress = no_progress) -> Puzzle:
-    """Read a folder of pieces, in our layout or the authors'; fragments are numbered in natural order of their file names.
+    """Read a folder of pieces, in our layout or the authors'; pieces are numbered in natural order of their file names.
 
     A picture that is all background or holds too small a piece is left out with a warning; identical pieces are kept with a
     warning. Anything that could lose a piece silently stops instead.
@@ -73,10 +80,10 @@ def folder_name(folder: Path) -> str:
 
 def to_puzzle(name: str, outcomes: Sequence[Outcome], where: str) -> Puzzle:
     """The pieces that can be used, numbered; ``where`` names their place in errors."""
-    usable: list[Fragment] = []
+    usable: list[Piece] = []
     reasons: list[str] = []
     for piece in (outcome.piece for outcome in outcomes):
-        if isinstance(piece, Fragment):
+        if isinstance(piece, Piece):
             usable.append(replace(piece, idx=len(usable)))
         elif isinstance(piece, NoPieceError):
             reasons.append(str(piece))
@@ -90,13 +97,13 @@ def to_puzzle(name: str, outcomes: Sequence[Outcome], where: str) -> Puzzle:
     return Puzzle(name, tuple(usable), (*left_out, *name_identical(usable)))
 
 
-def check_names(fragments: Sequence[Fragment]) -> None:
+def check_names(pieces: Sequence[Piece]) -> None:
     """Refuse two pieces of one name, which may come from different folders."""
     names: set[str] = set()
-    for fragment in fragments:
-        if fragment.name in names:
-            raise InputError(f"There are two pieces called {fragment.name}: give them different names.")
-        names.add(fragment.name)
+    for piece in pieces:
+        if piece.name in names:
+            raise InputError(f"There are two pieces called {piece.name}: give them different names.")
+        names.add(piece.name)
 
 
 def _check_folder(folder: Path) -> None:
@@ -116,10 +123,12 @@ def _check_folder(folder: Path) -> None:
 def read_pieces(pictures: Sequence[Picture], progress: Progress = no_progress) -> list[Outcome]:
     """Read in threads, in order, so that the same file is named in an error whatever the number of threads."""
     found: list[Outcome] = []
+    room = _KEPT_PX
     pool = ThreadPoolExecutor(min(_MAX_THREADS, os.cpu_count() or 1))
     try:
         for outcome in pool.map(_read_piece, pictures):
-            found.append(outcome)
+            room -= 0 if outcome.pixels is None else outcome.pixels.shape[0] * outcome.pixels.shape[1]
+            found.append(outcome if room >= 0 else replace(outcome, pixels=None))
             progress("read", len(found), len(pictures))
     finally:
         pool.shutdown(cancel_futures=True)
@@ -131,19 +140,29 @@ def _read_piece(picture: Picture) -> Outcome:
     cut_out = picture.key_color is not None or has_transparency(pixels)
     try:
         if not cut_out and pixels.shape[0] * pixels.shape[1] > _LARGE_PX:  # a large scan is known by a small copy of it
-            make_fragment(0, picture.path.name, reduce(pixels, _LARGE_PX), None)
-        return Outcome(make_fragment(0, picture.path.name, pixels, picture.key_color), cut_out)
+            make_piece(0, picture.path.name, _reduced(pixels, _LARGE_PX), None)
+        return Outcome(make_piece(0, picture.path.name, pixels, picture.key_color), cut_out)
     except (NoPieceError, SeveralPiecesError, NoBackgroundError) as error:
-        return Outcome(error, cut_out)
+        return Outcome(error, cut_out, None if cut_out else pixels)
 
 
-def name_identical(fragments: Sequence[Fragment]) -> list[str]:
+def _reduced(pixels: UInt8Array, max_pixels: int) -> UInt8Array:
+    """A copy of a picture ``(H, W, C)`` with at most about ``max_pixels`` pixels."""
+    factor = min(1.0, (max_pixels / (pixels.shape[0] * pixels.shape[1])) ** 0.5)
+    size = max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def name_identical(pieces: Sequence[Piece]) -> list[str]:
     """One sentence for each group of pieces with the same pixels and mask."""
+    sizes = [(piece.mask.shape, int(np.count_nonzero(piece.mask))) for piece in pieces]
+    count = Counter(sizes)
     groups: dict[tuple[tuple[int, ...], bytes], list[str]] = {}
-    for fragment in fragments:
-        digest = hashlib.blake2b(fragment.mask.tobytes())
-        digest.update(fragment.image.tobytes())
-        groups.setdefault((fragment.mask.shape, digest.digest()), []).append(fragment.name)
+    for piece, size in zip(pieces, sizes, strict=True):
+        if count[size] > 1:  # only these can be the same
+            digest = hashlib.blake2b(piece.mask.tobytes())
+            digest.update(piece.image.tobytes())
+            groups.setdefault((piece.mask.shape, digest.digest()), []).append(piece.name)
     return [
         f"{', '.join(names[:-1])} and {names[-1]} are identical: is it one piece saved twice?"
         for names in groups.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,13 +11,15 @@ import numpy as np
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.backs import lay_back, pair_backs
-from jigsawnet.fragments.check import Finding, check_scan
-from jigsawnet.fragments.draw import draw_findings
-from jigsawnet.fragments.rim import clean_rim
-from jigsawnet.fragments.scale import common_scale, rescale
-from jigsawnet.fragments.scan import ScanConfig, ScanPiece, ScanResult, find_pieces
-from jigsawnet.io.scans import piece_stems, read_dpi, read_scan
-from jigsawnet.types import Fragment, Progress, UInt8Array, no_progress
+from jigsawnet.fragments.check import Finding, check_scan, draw_findings
+from jigsawnet.fragments.scan import ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
+from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
+from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
+
+_SAME = 1.01
+"""Resolutions that differ by less count as the same."""
+_STRONG = 2.5
+"""Resolutions that differ by more are probably wrong tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,13 @@ class CheckPicture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutScan:
-    """The pieces of one scan: ``fragments`` numbered from 0, with their ``corners`` in the scan, backs by the same numbers."""
+    """The pieces of one scan: ``pieces`` numbered from 0, with their ``corners`` in the scan, backs by the same numbers."""
 
     name: str
     factor: float
-    fragments: tuple[Fragment, ...]
+    pieces: tuple[Piece, ...]
     corners: tuple[tuple[int, int], ...]
-    backs: dict[int, Fragment]
+    backs: dict[int, Piece]
     findings: tuple[Finding, ...]
     checks: tuple[CheckPicture, ...]
 
@@ -99,10 +101,43 @@ def find_scale(scans: Sequence[Path], options: ScanInput) -> ScanScale:
     return ScanScale(tuple(factors), round(float(np.median(scaled)), 1) if agree else None, tuple(findings))
 
 
+def common_scale(names: Sequence[str], dpis: Sequence[float | None]) -> tuple[list[float], list[Finding]]:
+    """Factor for each scan, by its resolution in dots per inch, that brings all to the coarsest; and what is doubtful about it.
+
+    A scan without a tag keeps its size.
+    """
+    known = [dpi for dpi in dpis if dpi is not None]
+    if len(names) < 2 or not known:
+        findings = []
+        if len(names) > 1:
+            sentence = "None of the scans says its resolution, so all are taken to be at the same one: otherwise give --scale."
+            findings.append(Finding("scale", sentence))
+        return [1.0] * len(names), findings
+    coarsest, finest = min(known), max(known)
+    factors = [1.0 if dpi is None or dpi < _SAME * coarsest else coarsest / dpi for dpi in dpis]
+    findings = [
+        Finding("scale", f"{name} does not say its resolution and is taken to be at {coarsest:g} dpi: otherwise give --scale.")
+        for name, dpi in zip(names, dpis, strict=True)
+        if dpi is None
+    ]
+    if finest > _SAME * coarsest:
+        sentence = f"The scans are at {coarsest:g} to {finest:g} dpi and were brought to {coarsest:g} dpi"
+        doubt = ": this is a large difference, so check that the tags are right, or give --scale."
+        findings.append(Finding("scale", sentence + (doubt if finest > _STRONG * coarsest else ".")))
+    return factors, findings
+
+
 def cut_scans(
-    scans: Sequence[Path], scale: ScanScale, backs: Sequence[Path], options: ScanInput, progress: Progress = no_progress
+    scans: Sequence[Path],
+    scale: ScanScale,
+    backs: Sequence[Path],
+    options: ScanInput,
+    progress: Progress = no_progress,
+    already_read: MutableMapping[Path, UInt8Array] | None = None,
 ) -> Iterator[CutScan]:
     """Cut the pieces out of each scan in turn; ``backs`` is empty or holds the back of each scan.
+
+    Pictures in ``already_read``, by their paths, are taken out of it instead of being read again.
 
     Raises:
         InputError: a scan cannot be read, or is too small to show pieces.
@@ -111,7 +146,9 @@ def cut_scans(
     if backs and len(backs) != len(scans):
         raise ConfigError(f"There are {len(scans)} scans but {len(backs)} of backs: give one back for each scan.")
     for k, (path, stem) in enumerate(zip(scans, piece_stems(scans), strict=True)):
-        yield _cut_scan(path, stem, scale.factors[k], backs[k] if backs else None, options)
+        pixels = (already_read or {}).pop(path, None)
+        picture = read_scan(path) if pixels is None else on_white(pixels)
+        yield _cut_scan(path, picture, stem, scale.factors[k], backs[k] if backs else None, options)
         progress("cut", k + 1, len(scans))
 
 
@@ -121,30 +158,30 @@ def no_pieces(scans: Sequence[Path]) -> InputError:
     return InputError(f"No pieces were found on {names}: lay them apart on a plain background of another colour.")
 
 
-def _cut_scan(path: Path, stem: str, factor: float, back_path: Path | None, options: ScanInput) -> CutScan:
-    picture, front = _find(path, options.scan, options.boxes())
-    fragments = tuple(_to_fragment(k, stem, piece, factor) for k, piece in enumerate(front.pieces))
+def _cut_scan(path: Path, picture: UInt8Array, stem: str, factor: float, back_path: Path | None, options: ScanInput) -> CutScan:
+    front = _find(path.name, picture, options.scan, options.boxes())
+    pieces = tuple(_to_piece(k, stem, piece, factor) for k, piece in enumerate(front.pieces))
     findings, checks = _check(front), []
-    backs: dict[int, Fragment] = {}
+    backs: dict[int, Piece] = {}
     if back_path is not None:
-        back_picture, back = _find(back_path, options.scan, ())
+        back_picture = read_scan(back_path)
+        back = _find(back_path.name, back_picture, options.scan, ())
         pairs = pair_backs(front, back)
         for i, j in sorted(pairs.items()):
-            backs[i] = lay_back(fragments[i], _to_fragment(i, stem, back.pieces[j], factor))
+            backs[i] = lay_back(pieces[i], _to_piece(i, stem, back.pieces[j], factor))
         findings += _unpaired(front, pairs, back_path.name)
         back_findings = tuple(_check(back))
         drawn = draw_findings(back_picture, back, back_findings)
         checks.append(CheckPicture(f"{stem} back.png", drawn, back_path.name, back_findings))
     checks.insert(0, CheckPicture(f"{stem}.png", draw_findings(picture, front, findings), path.name, tuple(findings)))
     corners = tuple(piece.corner for piece in front.pieces)
-    return CutScan(path.name, factor, fragments, corners, backs, tuple(findings), tuple(checks))
+    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks))
 
 
-def _find(path: Path, config: ScanConfig, exclude: Sequence[Box]) -> tuple[UInt8Array, ScanResult]:
-    picture = read_scan(path)
+def _find(name: str, picture: UInt8Array, config: ScanConfig, exclude: Sequence[Box]) -> ScanResult:
     if min(picture.shape[:2]) < 16:
-        raise InputError(f"{path.name} is smaller than 16 x 16 px, too small to show pieces.")
-    return picture, find_pieces(picture, config, exclude=exclude)
+        raise InputError(f"{name} is smaller than 16 x 16 px, too small to show pieces.")
+    return find_pieces(picture, config, exclude=exclude)
 
 
 def _check(result: ScanResult) -> list[Finding]:
@@ -152,9 +189,9 @@ def _check(result: ScanResult) -> list[Finding]:
     return check_scan(result) + nothing
 
 
-def _to_fragment(number: int, stem: str, piece: ScanPiece, factor: float) -> Fragment:
+def _to_piece(number: int, stem: str, piece: ScanPiece, factor: float) -> Piece:
     image, mask = rescale(clean_rim(piece.image, piece.mask), piece.mask, factor)
-    return Fragment(number, f"{stem}-{number + 1:03d}.png", np.where(mask[..., None], image, np.uint8(0)), mask.copy())
+    return Piece(number, f"{stem}-{number + 1:03d}.png", np.where(mask[..., None], image, np.uint8(0)), mask.copy())
 
 
 def _unpaired(front: ScanResult, pairs: dict[int, int], back_name: str) -> list[Finding]:

@@ -14,11 +14,9 @@ import scipy
 from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.shred.config import ShredConfig
-from jigsawnet.shred.cuts import cut_cells
-from jigsawnet.shred.damage import erode, spoil_colors, tear_rims
-from jigsawnet.shred.pieces import Piece, crop_to_mask, cut_out
-from jigsawnet.shred.regions import find_regions
-from jigsawnet.types import Assembly, Fragment, Puzzle, UInt8Array, sort_components
+from jigsawnet.shred.cuts import cut_cells, find_regions
+from jigsawnet.shred.pieces import CutPiece, crop_to_mask, cut_out, erode, spoil_colors, tear_rims
+from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array, sort_components
 
 __all__ = ["ShredConfig", "shred_images"]
 
@@ -36,7 +34,7 @@ def shred_images(images: Sequence[UInt8Array], config: ShredConfig, rng: np.rand
     """
     if not images:
         raise InputError("There is no picture to cut; give at least one.")
-    pieces: list[tuple[int, Piece]] = []
+    pieces: list[tuple[int, CutPiece]] = []
     n_lost = 0
     for picture_idx, image in enumerate(images):
         cut = _shred_image(image, config, rng)
@@ -54,7 +52,7 @@ def shred_images(images: Sequence[UInt8Array], config: ShredConfig, rng: np.rand
     return _build_puzzle(mixed, config, rng, (lost,) if n_lost else ())
 
 
-def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generator) -> list[Piece]:
+def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generator) -> list[CutPiece]:
     """Cut one picture; the pieces come in order of their regions, not yet trimmed, the mask of a lost one empty."""
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise InputError(f"A picture to be cut must be (H, W, 3) uint8 RGB, not {image.shape} {image.dtype}; convert it first.")
@@ -64,22 +62,22 @@ def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generato
     for region, box in enumerate(scipy.ndimage.find_objects(regions + 1)):
         theta = rng.uniform(-math.pi, math.pi) if config.rotate else None
         piece = cut_out(picture, regions[box] == region, box[1].start, box[0].start, theta)
-        pieces.append(Piece(piece.image, erode(piece.mask, config.erosion_px), piece.picture_from_piece))
+        pieces.append(CutPiece(piece.image, erode(piece.mask, config.erosion_px), piece.picture_from_piece))
     return pieces
 
 
 def _build_puzzle(
-    pieces: Sequence[tuple[int, Piece]], config: ShredConfig, rng: np.random.Generator, warnings: tuple[str, ...]
+    pieces: Sequence[tuple[int, CutPiece]], config: ShredConfig, rng: np.random.Generator, warnings: tuple[str, ...]
 ) -> tuple[Puzzle, Assembly]:
     """Trim, spoil and number the pieces, each given with the number of its picture."""
-    fragments: list[Fragment] = []
+    placed: list[Piece] = []
     poses: dict[int, SE2] = {}
     pictures: dict[int, list[int]] = {}
     for idx, (picture_idx, piece) in enumerate(pieces):
         trimmed = crop_to_mask(piece)
         image = spoil_colors(trimmed.image, trimmed.mask, config, rng)
-        fragments.append(Fragment(idx, f"fragment_{idx + 1:04d}.png", image, trimmed.mask))
+        placed.append(Piece(idx, f"fragment_{idx + 1:04d}.png", image, trimmed.mask))
         poses[idx] = trimmed.picture_from_piece
         pictures.setdefault(picture_idx, []).append(idx)
-    truth = Assembly(len(fragments), poses, sort_components(pictures.values()), confidence=dict.fromkeys(poses, 1.0))
-    return Puzzle("shredded", tuple(fragments), warnings), truth
+    truth = Assembly(len(placed), poses, sort_components(pictures.values()), confidence=dict.fromkeys(poses, 1.0))
+    return Puzzle("shredded", tuple(placed), warnings), truth

@@ -1,19 +1,21 @@
 """Cut curves across a picture: orientation, spacing and perturbation along the curve (the paper's three controls).
 
 A cut is a straight line plus a random wiggle whose long waves are higher than its short ones, as in the puzzles of the paper.
-The cuts split the picture into cells, which `regions` turns into pieces.
+The cuts split the picture into cells, and these become connected regions, one per piece.
 """
 
 from __future__ import annotations
 
 import math
 
+import cv2
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from jigsawnet.errors import InputError
 from jigsawnet.shred.config import ShredConfig
-from jigsawnet.types import FloatArray
+from jigsawnet.types import BoolArray, FloatArray
 
 Int32Array = NDArray[np.int32]
 
@@ -26,6 +28,8 @@ MIN_SPACING = 0.35
 """Neighbouring grid cuts stay apart by this part of the spacing."""
 MAX_TILT_SHIFT = 0.4
 """From end to end, a tilt carries a grid cut at most by this part of the spacing."""
+CRUMB_AREA = 0.05
+"""A region smaller than this part of the mean cell is no piece of its own."""
 WAVES = (0.12, 2.5)
 """Shortest and longest wave of the wiggle, as parts of a piece's shorter side."""
 WAVE_EXPONENT = 1.2
@@ -121,12 +125,55 @@ def _free_cells(height: int, width: int, n_cuts: int, perturbation: float, rng: 
         along = (x - center_x) * cos + (y - center_y) * sin
         beside = (y - center_y) * cos - (x - center_x) * sin
         cut = perturbation * side_px * wiggle(2 * reach + 1, side_px, rng)
-        cells = number_densely(2 * cells + (beside > np.interp(along, np.arange(-reach, reach + 1), cut)))
+        cells = _number_densely(2 * cells + (beside > np.interp(along, np.arange(-reach, reach + 1), cut)))
     return cells
 
 
-def number_densely(cells: Int32Array) -> Int32Array:
+def _number_densely(cells: Int32Array) -> Int32Array:
     """Renumber an array of numbers ``>= 0`` without gaps, in the same order."""
     used = np.bincount(cells.ravel()) > 0
     number: Int32Array = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return number[cells]
+
+
+def find_regions(cells: Int32Array) -> Int32Array:
+    """Number the pieces ``0 .. n-1`` in an array ``(H, W)``; each is connected, and every pixel belongs to one.
+
+    Curves that cross more than once split a cell: its largest part is the piece, the others are crumbs and go to the
+    neighbour with which they share the longest border.
+    """
+    parts, is_crumb = _split_cells(cells)
+    while is_crumb.any():
+        merged_into = _longest_border(parts, is_crumb)
+        parts = merged_into[parts]
+        is_crumb &= merged_into == np.arange(len(merged_into))
+    return _number_densely(parts)
+
+
+def _split_cells(cells: Int32Array) -> tuple[Int32Array, BoolArray]:
+    """Connected parts of the cells ``(H, W)``, and for each part whether it is a crumb."""
+    parts = np.zeros(cells.shape, np.int32)
+    boxes = [(cell, box) for cell, box in enumerate(scipy.ndimage.find_objects(cells + 1)) if box]
+    smallest = CRUMB_AREA * cells.size / len(boxes)
+    is_crumb: list[bool] = []
+    for cell, box in boxes:
+        inside = cells[box] == cell
+        _, local, stats, _ = cv2.connectedComponentsWithStats(inside.astype(np.uint8), connectivity=4)
+        areas = stats[1:, cv2.CC_STAT_AREA]
+        parts[box][inside] = local[inside] - 1 + len(is_crumb)
+        is_crumb.extend((areas < max(float(areas.max()), smallest)).tolist())
+    return parts, np.array(is_crumb)
+
+
+def _longest_border(parts: Int32Array, is_crumb: BoolArray) -> Int32Array:
+    """For each part the part it merges into: itself, or for a crumb beside a piece the piece with most common border."""
+    pairs = np.concatenate(
+        [np.stack([a[a != b], b[a != b]], axis=1) for a, b in ((parts[:, :-1], parts[:, 1:]), (parts[:-1], parts[1:]))]
+    )
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    pairs = pairs[is_crumb[pairs[:, 0]] & ~is_crumb[pairs[:, 1]]]
+    borders, lengths = np.unique(pairs, axis=0, return_counts=True)
+    by_length = borders[np.argsort(lengths, kind="stable")]
+    merged_into = np.arange(len(is_crumb), dtype=np.int32)
+    merged_into[by_length[:, 0]] = by_length[:, 1]
+    return merged_into
