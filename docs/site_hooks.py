@@ -1,14 +1,9 @@
-"""What the site needs beside the pages: plots of the benchmarks, which lie outside docs, and a menu that fits the pages."""
+"""What the site needs beside the pages: a menu that fits them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-
-from mkdocs.structure.files import File, Files
-
-ROOT = Path(__file__).resolve().parents[1]
-PLOTS = "benchmarks/results"
 
 
 def on_config(config: Any) -> Any:
@@ -19,18 +14,6 @@ def on_config(config: Any) -> Any:
     others = [page for page in _matching("**/*.md", docs) if page not in listed]
     config.nav = [*menu, {"More": others}] if others else menu
     return config
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Bring the plots into the site."""
-    for picture in sorted((ROOT / PLOTS).glob("*.png")):
-        files.append(File.generated(config, f"plots/{picture.name}", abs_src_path=str(picture)))
-    return files
-
-
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links to the plots lead into the site."""
-    return markdown.replace(f"](../{PLOTS}/", "](plots/")
 
 
 def _there(entry: Any, docs: Path) -> Any:

@@ -16,7 +16,7 @@ from jigsawnet.pipeline import find_candidates
 from jigsawnet.pixels import build_pixels
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import outline, straighten_components
-from jigsawnet.render.report.pairs import Pieces, close_up, whole_pair
+from jigsawnet.render.report.pictures import Pieces, close_up, whole_pair
 from jigsawnet.score.seam_band import render_bands
 from jigsawnet.score.seam_path import trace_seams, unit_of
 from jigsawnet.types import Assembly
@@ -31,13 +31,13 @@ def main() -> None:
     small = np.asarray(cv2.resize(photo, (600, 400), interpolation=cv2.INTER_AREA), dtype=np.uint8)
     puzzle, truth = jn.shred_images([small], jn.ShredConfig(pieces=9), np.random.default_rng(5))
     solution = jn.solve_puzzle(puzzle)
-    bank, candidates = find_candidates(puzzle, SolveConfig())
+    borders, candidates = find_candidates(puzzle, SolveConfig())
     assembly = straighten_components(puzzle, solution.assembly)
     pieces = Pieces(puzzle)
 
     tray = on_white(render_assembly(puzzle, Assembly(len(puzzle), {}, ()), with_unplaced=True))
     save("1-pieces", *fitted(tray, 640))
-    save("2-contours", *contour_drawing(puzzle, bank))
+    save("2-contours", *contour_drawing(puzzle, borders))
 
     best = {(a.i, a.j): a for a in reversed(candidates)}
     ranked = sorted(best.values(), key=lambda a: -a.fit)
@@ -53,8 +53,8 @@ def main() -> None:
     a = right[0]
     pose = np.array([[a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y]], np.float32)
     i, j = np.array([a.i], np.int32), np.array([a.j], np.int32)
-    path, _ = trace_seams(bank, i, j, pose, np.zeros(1, np.float32))
-    band = render_bands(build_pixels(puzzle, unit_of(bank)), i, j, pose, path, unit_of(bank))[0, ..., :3]
+    path, _ = trace_seams(borders, i, j, pose, np.zeros(1, np.float32))
+    band = render_bands(build_pixels(puzzle, unit_of(borders)), i, j, pose, path, unit_of(borders))[0, ..., :3]
     view = close_up(pieces[a.i], pieces[a.j], a.i_from_j, (380, 190))
     strip = cv2.resize(band, (512, 128), interpolation=cv2.INTER_CUBIC)
     save(
@@ -79,13 +79,13 @@ def is_right(a: jn.Alignment, truth: Assembly) -> bool:
     return angle < 0.05 and shift < 6
 
 
-def contour_drawing(puzzle: jn.Puzzle, bank: object) -> tuple[float, float, str]:
+def contour_drawing(puzzle: jn.Puzzle, borders: object) -> tuple[float, float, str]:
     """A piece, then its border samples with normals."""
     k, zoom = 4, 1.5
-    fragment = puzzle.fragments[k]
-    rgba = np.dstack([fragment.image, fragment.mask * np.uint8(255)])
-    height, width = fragment.mask.shape
-    points, normals = bank.points[bank.samples(k)], bank.normals[bank.samples(k)]
+    piece = puzzle.pieces[k]
+    rgba = np.dstack([piece.image, piece.mask * np.uint8(255)])
+    height, width = piece.mask.shape
+    points, normals = borders.points[borders.samples(k)], borders.normals[borders.samples(k)]
     parts = [image(on_white(rgba), 0, 0, zoom), image(on_white(rgba), width * zoom + 40, 0, zoom, opacity=0.35)]
     left = width * zoom + 40
     closed = " ".join(f"{left + zoom * (x + 0.5):.1f},{zoom * (y + 0.5):.1f}" for x, y in points)
@@ -104,17 +104,17 @@ def contour_drawing(puzzle: jn.Puzzle, bank: object) -> tuple[float, float, str]
 
 def loop_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, str]:
     """All pieces moved apart, joins as lines, and one closed loop."""
-    centers = {k: assembly.poses[k] @ outline(puzzle.fragments[k]).mean(axis=0) for k in assembly.poses}
+    centers = {k: assembly.poses[k] @ outline(puzzle.pieces[k]).mean(axis=0) for k in assembly.poses}
     middle = np.mean(list(centers.values()), axis=0)
     moved = {k: 0.22 * (center - middle) for k, center in centers.items()}
-    everything = np.concatenate([assembly.poses[k] @ outline(puzzle.fragments[k]) + moved[k] for k in centers])
+    everything = np.concatenate([assembly.poses[k] @ outline(puzzle.pieces[k]) + moved[k] for k in centers])
     corner = everything.min(axis=0) - 10
     moved = {k: shift - corner for k, shift in moved.items()}
     size = everything.max(axis=0) - corner + 10
     near: dict[int, set[int]] = {k: set() for k in assembly.poses}
-    for edge in assembly.edges:
-        near[edge.alignment.i].add(edge.alignment.j)
-        near[edge.alignment.j].add(edge.alignment.i)
+    for join in assembly.joins:
+        near[join.alignment.i].add(join.alignment.j)
+        near[join.alignment.j].add(join.alignment.i)
     a, b, c, d = next(
         (a, b, c, d)
         for a in sorted(near)
@@ -125,14 +125,14 @@ def loop_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, s
     )
     parts = []
     for k in assembly.poses:
-        curve = cv2.approxPolyDP(outline_closed(puzzle.fragments[k]), 1.0, True).reshape(-1, 2).astype(float)
+        curve = cv2.approxPolyDP(outline_closed(puzzle.pieces[k]), 1.0, True).reshape(-1, 2).astype(float)
         points = assembly.poses[k] @ curve + moved[k]
         color = "#cfe3f5" if k in (a, b, c, d) else "#eeeeee"
         listed = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
         parts.append(f'<polygon points="{listed}" fill="{color}" stroke="{INK}"/>')
     at = {k: centers[k] + moved[k] for k in centers}
-    for edge in assembly.edges:
-        (x0, y0), (x1, y1) = at[edge.alignment.i], at[edge.alignment.j]
+    for join in assembly.joins:
+        (x0, y0), (x1, y1) = at[join.alignment.i], at[join.alignment.j]
         parts.append(f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" stroke="#999" stroke-width="2"/>')
     ring = " ".join(f"{at[k][0]:.0f},{at[k][1]:.0f}" for k in (a, b, c, d))
     parts.append(f'<polygon points="{ring}" fill="none" stroke="{ORANGE}" stroke-width="4"/>')
@@ -142,27 +142,27 @@ def loop_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, s
 
 def frames_drawing(puzzle: jn.Puzzle, assembly: Assembly) -> tuple[float, float, str]:
     """Two pieces, each in its own frame, and both in the world."""
-    edge = max(assembly.edges, key=lambda e: e.alignment.seam.length_px if e.alignment.seam else 0)
-    i, j = edge.alignment.i, edge.alignment.j
+    join = max(assembly.joins, key=lambda e: e.alignment.seam.length_px if e.alignment.seam else 0)
+    i, j = join.alignment.i, join.alignment.j
     parts, left = [], 60.0
-    for name, k, color in (("fragment i", i, "#cfe3f5"), ("fragment j", j, "#fbe3cf")):
+    for name, k, color in (("piece i", i, "#cfe3f5"), ("piece j", j, "#fbe3cf")):
         parts.append(axes(left, 60, name))
         parts.append(shape(puzzle, k, SE2(0.0, left, 60.0), color))
-        left += puzzle.fragments[k].mask.shape[1] + 90
-    both = np.concatenate([assembly.poses[k] @ outline(puzzle.fragments[k]) for k in (i, j)])
+        left += puzzle.pieces[k].mask.shape[1] + 90
+    both = np.concatenate([assembly.poses[k] @ outline(puzzle.pieces[k]) for k in (i, j)])
     x, y = both.min(axis=0)
     parts.append(axes(left, 60, "world"))
     for k, color in ((i, "#cfe3f5"), (j, "#fbe3cf")):
         parts.append(shape(puzzle, k, SE2(0.0, left + 30 - float(x), 85 - float(y)) @ assembly.poses[k], color))
     right, low = left + float(both[:, 0].max() - x) + 60, 130 + float(both[:, 1].max() - y)
-    low = max(low, 100.0 + max(puzzle.fragments[k].mask.shape[0] for k in (i, j)))
+    low = max(low, 100.0 + max(puzzle.pieces[k].mask.shape[0] for k in (i, j)))
     parts.append(words(right / 2, low + 15, "world_from_j = world_from_i @ i_from_j"))
     return right, low + 30, "".join(parts)
 
 
 def shape(puzzle: jn.Puzzle, k: int, pose: SE2, color: str) -> str:
     """The outline of a piece, moved."""
-    curve = cv2.approxPolyDP(outline_closed(puzzle.fragments[k]), 0.8, True).reshape(-1, 2).astype(float)
+    curve = cv2.approxPolyDP(outline_closed(puzzle.pieces[k]), 0.8, True).reshape(-1, 2).astype(float)
     return f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in pose @ curve)}" fill="{color}" stroke="{INK}"/>'
 
 
@@ -177,9 +177,9 @@ def axes(x: float, y: float, name: str) -> str:
     )
 
 
-def outline_closed(fragment: jn.Fragment) -> np.ndarray:
+def outline_closed(piece: jn.Piece) -> np.ndarray:
     """The outer border as OpenCV has it."""
-    curves, _ = cv2.findContours(fragment.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    curves, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     return max(curves, key=len)
 
 

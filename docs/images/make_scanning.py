@@ -1,4 +1,7 @@
-"""Makes the pictures of scanning.md from a page of pieces with known faults: ``python docs/images/make_scanning.py``."""
+"""Makes the pictures of scanning.md from a page of pieces with known faults.
+
+    PYTHONPATH=tests/helpers python docs/images/make_scanning.py
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from jigsawnet.evaluation.scans import SheetConfig, make_scans
-from jigsawnet.fragments.check import check_scan
-from jigsawnet.fragments.draw import draw_findings
-from jigsawnet.fragments.rim import clean_rim
-from jigsawnet.fragments.scan import find_pieces
+from jigsawnet.fragments.check import check_scan, draw_findings
+from jigsawnet.fragments.scan import clean_rim, find_pieces
 from jigsawnet.io.images import read_image, write_png
 from jigsawnet.render.image import render_assembly
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import Assembly, Fragment, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array
+from synthesis.scans import SheetConfig, make_scans
 
 HERE = Path(__file__).resolve().parent
 COLOR = (52, 74, 120)
@@ -35,7 +36,7 @@ def main() -> None:
 def show_check(puzzle: Puzzle) -> None:
     """A page on which two pieces touch, one is cut off, and one is out of focus."""
     config = SheetConfig(width=900, height=700, color=COLOR, touching=1, shadow=0.25)
-    (page, *_), _ = make_scans(puzzle.fragments[:9], config, np.random.default_rng(3))
+    (page, *_), _ = make_scans(puzzle.pieces[:9], config, np.random.default_rng(3))
     result = find_pieces(page)
     rightmost = max(result.pieces, key=lambda piece: piece.box[0] + piece.box[2])
     page = np.ascontiguousarray(page[:, : rightmost.box[0] + rightmost.box[2] - 18])
@@ -49,22 +50,22 @@ def show_check(puzzle: Puzzle) -> None:
 
 def show_rim(puzzle: Puzzle, truth: Assembly) -> None:
     """Part of the picture with the rims as they were scanned, and with clean ones."""
-    fragments = [blurred_on_ground(fragment) for fragment in puzzle.fragments]
-    halves = [render_assembly(Puzzle("rim", tuple(side)), truth) for side in (fragments, [cleaned(f) for f in fragments])]
+    pieces = [blurred_on_ground(piece) for piece in puzzle.pieces]
+    halves = [render_assembly(Puzzle("rim", tuple(side)), truth) for side in (pieces, [cleaned(f) for f in pieces])]
     shown = [half[20:260, 20:300, :3] for half in halves]
     write_png(HERE / "scanning-rim.png", np.hstack([shown[0], np.full((240, 12, 3), 255, np.uint8), shown[1]]))
 
 
-def blurred_on_ground(fragment: Fragment) -> Fragment:
+def blurred_on_ground(piece: Piece) -> Piece:
     """A piece as a scanner sees it: its outermost pixels are mixed with the background."""
-    on_ground = np.where(fragment.mask[..., None], fragment.image, np.array(COLOR, np.uint8))
+    on_ground = np.where(piece.mask[..., None], piece.image, np.array(COLOR, np.uint8))
     image: UInt8Array = np.asarray(cv2.GaussianBlur(on_ground, (0, 0), 0.9), np.uint8)
-    return Fragment(fragment.idx, fragment.name, image, fragment.mask)
+    return Piece(piece.idx, piece.name, image, piece.mask)
 
 
-def cleaned(fragment: Fragment) -> Fragment:
+def cleaned(piece: Piece) -> Piece:
     """The piece without its mixed rim."""
-    return Fragment(fragment.idx, fragment.name, clean_rim(fragment.image, fragment.mask), fragment.mask)
+    return Piece(piece.idx, piece.name, clean_rim(piece.image, piece.mask), piece.mask)
 
 
 if __name__ == "__main__":
