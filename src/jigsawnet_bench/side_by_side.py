@@ -52,8 +52,8 @@ class SideBySide:
     """What to compare with."""
     repeat: int = 1
     """How often each puzzle is solved by each; the least seconds and CPU seconds and the most memory count."""
-    suite: str | None = None
-    """Also the puzzles of this suite of `jigsawnet bench`."""
+    suite: tuple[str, ...] = ()
+    """Also the puzzles of these suites of `jigsawnet bench`."""
     photos: Path | None = None
     """For suites that cut photographs: their folder."""
     folders: tuple[Path, ...] = ()
@@ -68,7 +68,7 @@ class SideBySide:
     def __post_init__(self) -> None:
         if self.repeat < 1:
             raise ConfigError(f"repeat is {self.repeat}; at least 1 is needed.")
-        if not self.puzzles and self.suite is None:
+        if not self.puzzles and not self.suite:
             raise ConfigError("Name at least one folder of pieces with their truth, or a suite.")
 
     def run(self) -> int:
@@ -76,8 +76,8 @@ class SideBySide:
         with ExitStack() as stack:
             folders = [path for folder in self.puzzles for path in puzzle_folders(folder)]
             puzzles = {"/".join(path.absolute().parts[-2:]): (path, NEIGHBOR_PX) for path in folders}
-            if self.suite is not None:
-                for case in suite_cases(load_suite(self.suite), self.photos, self.folders, self.seeds, self.largest):
+            for suite in self.suite:
+                for case in suite_cases(load_suite(suite), self.photos, self.folders, self.seeds, self.largest):
                     gap_px = NEIGHBOR_PX + 2 * case.group.shred.erosion_px
                     name = f"{case.group.kind.name}, {case.title}, seed {case.number}"
                     puzzles[name] = stack.enter_context(as_files(case)), gap_px
