@@ -22,7 +22,7 @@ from jigsawnet.render.image import render_assembly, render_back
 from jigsawnet.render.report import ReportInput, report_html
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.runs.request import request_to_plain
-from jigsawnet.types import UInt8Array
+from jigsawnet.types import RunReport, UInt8Array
 
 if TYPE_CHECKING:
     from jigsawnet.runs.run import Run
@@ -65,15 +65,14 @@ def _write_files(run: Run, folder: Path) -> None:
     with ThreadPoolExecutor() as pool:
         drawing, data = pool.submit(_write_drawing, run, folder), pool.submit(_write_candidates, run, folder)
         picture = render_assembly(run.puzzle, run.assembly)
-        for written in (
-            drawing,
-            data,
-            pool.submit(_write_pictures, run, folder, picture),
-            pool.submit(_write_page, run, folder, picture),
-        ):
+        shown = [pool.submit(write, run, folder, picture) for write in (_write_pictures, _write_page)]
+        for written in (drawing, data, *shown):
             written.result()
-    # last, since it holds the seconds of all before
-    write_report(folder / "report.json", replace(run.report, seconds=run.corridor.context.clock.seconds))
+    write_report(folder / "report.json", _report_until_now(run))  # last, since it holds the seconds of all before
+
+
+def _report_until_now(run: Run) -> RunReport:
+    return replace(run.report, seconds=run.corridor.context.clock.seconds)
 
 
 def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
@@ -85,7 +84,9 @@ def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
 
 
 def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
-    facts = ReportInput(run.puzzle, run.assembly, run.candidates, run.report, picture, run.dpi, asdict(SolveConfig()))
+    facts = ReportInput(
+        run.puzzle, run.assembly, run.candidates, _report_until_now(run), picture, run.dpi, asdict(SolveConfig())
+    )
     write_text(folder / "report.html", report_html(facts))
 
 

@@ -73,7 +73,8 @@ def report_html(given: ReportInput) -> str:
     return _template().render(
         puzzle=given.puzzle, assembly=assembly, report=report, dpi=given.dpi, layout=layout, joins=joins,
         size=(in_px, in_mm.rstrip(")")),
-        seconds=sum(stage.seconds for stage in report.stages),
+        stage_seconds=sum(stage.seconds for stage in report.stages),
+        seconds=report.seconds,
         warnings=[*report.warnings[:MOST_WARNINGS], *([f"{more:,} more in report.json"] if more > 0 else [])],
         picture=jpeg(small), shrunk=small.shape[:2] != given.picture.shape[:2],
         grades=grade_counts(assembly),
