@@ -531,8 +531,11 @@ def test_every_scorer_solves_a_small_puzzle(scorer: str, shredded: Path, tmp_pat
 def test_the_first_solve_says_that_it_compiles(
     pieces: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    started: list[str] = []
+    monkeypatch.setattr("jigsawnet.cli.compiling.compile_beside", lambda: started.append("beside"))
     for compiled, said in ((False, True), (True, False)):
         monkeypatch.setattr("jigsawnet.cli.solve.is_compiled", lambda known=compiled: known)
         assert main_code(["solve", str(pieces), "-o", str(tmp_path / str(compiled))]) == 0
         assert ("note: Preparing compiled code" in capsys.readouterr().err) == said
     assert gc.isenabled()
+    assert started == ["beside"]

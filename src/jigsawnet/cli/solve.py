@@ -95,8 +95,12 @@ class Solve:
         replay = None if self.edits is None else Replay(self.edits)
         passed_over = check_free(self.out, self.edits)
         code = STOPPED
-        if not (compiled := is_compiled()) and not self.json:
-            say_notes(["Preparing compiled code; this happens once after an installation."])
+        if not (compiled := is_compiled()):
+            from jigsawnet.cli.compiling import compile_beside  # noqa: PLC0415 - once after an installation
+
+            compile_beside()
+            if not self.json:
+                say_notes(["Preparing compiled code; this happens once after an installation."])
         with watching(self.view, self.out, stop, self.no_browser) as watcher:
 
             def on_pieces(run: Run) -> None:
