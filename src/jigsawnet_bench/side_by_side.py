@@ -1,8 +1,7 @@
 """``python -m jigsawnet_bench.side_by_side --base COMMIT PUZZLE...``: what a change costs and gains.
 
 The whole command ``jigsawnet solve`` of another commit, checked out into a temporary folder, and that of the files as they are
-now solve the same puzzles in turns. Seconds are those a person waits, CPU seconds and memory those of all its processes; Linux
-reports at least the memory of the process that starts them, here about 0.2 GB.
+now solve the same puzzles in turns. Seconds are those a person waits, CPU seconds and memory those of all its processes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -38,6 +36,16 @@ from jigsawnet_bench.work import as_files
 
 FORMAT, VERSION = "jigsawnet/side-by-side", 1
 BASE, NOW = "base", "now"
+_LAUNCH = """
+import json, os, subprocess, sys, time
+with open(sys.argv[1], "wb") as log:
+    start = time.perf_counter()
+    process = subprocess.Popen(sys.argv[2:], stdout=log, stderr=log)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+print(json.dumps([os.waitstatus_to_exitcode(status), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss]))
+"""
+"""Starts the command from a small process: Linux counts the memory of the one that starts it."""
 SHARES = {"pcr": "PCR, %", "pcr_tight": "tight, %", "acr_precision": "joins right, %", "acr_recall": "joins found, %"}
 COSTS = {"seconds": "seconds", "cpu_seconds": "CPU seconds", "peak_mb": "peak MB", "stage_seconds": "sum of stages"}
 
@@ -158,16 +166,13 @@ def solve_by(tree: Path, folder: Path, gap_px: float = NEIGHBOR_PX) -> Solved:
     with TemporaryDirectory() as name:
         out, log = Path(name) / "out", Path(name) / "log"
         command = [sys.executable, "-m", "jigsawnet", "solve", str(folder.absolute()), "-o", str(out)]
-        with log.open("wb") as stream:
-            start = time.perf_counter()
-            process = subprocess.Popen(command, cwd=name, env=_environment(tree), stdout=stream, stderr=stream)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        cost = round(seconds, 3), round(usage.ru_utime + usage.ru_stime, 3), resident_mb(usage.ru_maxrss)
-        if process.returncode not in (0, 1) or not (out / RESULT_FILE).is_file():
+        launcher = [sys.executable, "-S", "-c", _LAUNCH, str(log), *command]
+        told = subprocess.run(launcher, cwd=name, env=_environment(tree), capture_output=True, text=True, check=True).stdout
+        code, seconds, cpu_seconds, peak = json.loads(told)
+        cost = round(seconds, 3), round(cpu_seconds, 3), resident_mb(peak)
+        if code not in (0, 1) or not (out / RESULT_FILE).is_file():
             lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return Solved(*cost, error=f"exit code {process.returncode}: {lines[-1] if lines else ''}")
+            return Solved(*cost, error=f"exit code {code}: {lines[-1] if lines else ''}")
         return Solved(*cost, **_outcome(folder, out, gap_px))
 
 

@@ -68,7 +68,7 @@ def test_a_solve_is_measured_from_outside(tmp_path: Path, folder: Path) -> None:
     solved = solve_by(tree(tmp_path, "some", cpu=0.4), folder)
     assert solved.seconds >= solved.cpu_seconds * 0.5
     assert 0.4 <= solved.cpu_seconds < 5
-    assert solved.peak_mb > 45
+    assert 45 < solved.peak_mb < 400, "not that of the process that starts it"
     assert solved.stage_seconds == 0.75
     assert (solved.pcr, solved.pcr_tight, solved.error) == (1.0, 1.0, None)
 
