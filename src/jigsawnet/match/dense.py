@@ -91,14 +91,15 @@ def by_pair(parts: Sequence[Candidates]) -> Candidates:
 
 def prepare_material(borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic, workers: Workers) -> Material:
     """Describe the windows of every pass; on this machine, since it costs little."""
-    kinds = tuple(WindowKind(w * scales.perimeter_px, 1.0, color) for w in config.windows for color in config.color_lab)
+    kinds = [tuple(WindowKind(w * scales.perimeter_px, 1.0, color) for color in config.color_lab) for w in config.windows]
     threads = LocalWorkers(workers.slots if isinstance(workers, LocalWorkers) else None)
     passes = threads.run(_describe, Shared((borders, scales)), kinds)
-    return Material(borders, kinds, tuple(passes), config, weights)
+    flat = tuple(kind for same_length in kinds for kind in same_length)
+    return Material(borders, flat, tuple(windows for found in passes for windows in found), config, weights)
 
 
-def _describe(puzzle: tuple[Borders, Scales], kind: WindowKind) -> Windows:
-    return describe_windows(puzzle[0], kind, _STRIDE_FRONT, _STRIDE_BACK, puzzle[1].reference)
+def _describe(puzzle: tuple[Borders, Scales], kinds: Sequence[WindowKind]) -> list[Windows]:
+    return describe_windows(puzzle[0], kinds, _STRIDE_FRONT, _STRIDE_BACK, puzzle[1].reference)
 
 
 def best_of_block(material: Material, block: Sequence[PairRow]) -> Candidates:

@@ -7,13 +7,14 @@ so the windows of piece i are described forwards ("front") and those of piece j 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.borders import Borders, Int64Array
-from jigsawnet.types import Float32Array
+from jigsawnet.types import Float32Array, FloatArray
 
 POINTS = 24
 COLOR_POINTS = 8
@@ -61,32 +62,41 @@ class WindowKind:
 
 
 def describe_windows(
-    borders: Borders, kind: WindowKind, stride_front: int, stride_back: int, reference: Int64Array | None = None
-) -> Windows:
-    """Describe the windows around every so many samples of every piece; weigh them by those of ``reference``, None all."""
-    front = _describe(borders, kind, stride_front, backwards=False)
-    back = _describe(borders, kind, stride_back, backwards=True)
+    borders: Borders, kinds: Sequence[WindowKind], stride_front: int, stride_back: int, reference: Int64Array | None = None
+) -> list[Windows]:
+    """Describe the windows around every so many samples of every piece, for kinds of one length and shape unit.
+
+    They are weighed by those of the pieces ``reference``, None all.
+    """
+    fronts = _describe(borders, kinds, stride_front, backwards=False)
+    backs = _describe(borders, kinds, stride_back, backwards=True)
     pieces = np.arange(len(borders)) if reference is None else reference
-    return Windows(_weighted(front, back, pieces), _weighted(back, front, pieces))
+    both = zip(fronts, backs, strict=True)
+    return [Windows(_weighted(front, back, pieces), _weighted(back, front, pieces)) for front, back in both]
 
 
-def _describe(borders: Borders, kind: WindowKind, stride: int, *, backwards: bool) -> WindowSet:
-    parts = [_piece_windows(borders, p, kind, stride, backwards) for p in range(len(borders))]
-    first = np.concatenate([[0], np.cumsum([len(part[0]) for part in parts])]).astype(np.int64)
-    descriptor, center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in range(3))
-    norm = (descriptor**2).sum(1)
-    return WindowSet(stride, first, descriptor, norm, np.ones_like(norm), center, heading)
+def _describe(borders: Borders, kinds: Sequence[WindowKind], stride: int, *, backwards: bool) -> list[WindowSet]:
+    parts = [_piece_windows(borders, p, kinds, stride, backwards) for p in range(len(borders))]
+    first = np.concatenate([[0], np.cumsum([len(part[1]) for part in parts])]).astype(np.int64)
+    center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in (1, 2))
+    described = []
+    for k in range(len(kinds)):
+        descriptor = np.concatenate([part[0][k] for part in parts])
+        norm = (descriptor**2).sum(1)
+        described.append(WindowSet(stride, first, descriptor, norm, np.ones_like(norm), center, heading))
+    return described
 
 
 def _piece_windows(
-    borders: Borders, piece: int, kind: WindowKind, stride: int, backwards: bool
-) -> tuple[Float32Array, Float32Array, Float32Array]:
-    own = borders.samples(piece)
+    borders: Borders, piece: int, kinds: Sequence[WindowKind], stride: int, backwards: bool
+) -> tuple[list[Float32Array], FloatArray, FloatArray]:
+    """Descriptors of each kind, centres ``(W, 2)`` and headings ``(W,)`` of the windows of one piece."""
+    own, length_px, shape_px = borders.samples(piece), kinds[0].length_px, kinds[0].shape_px
     n = own.stop - own.start
     at = np.arange(0, n, stride)
-    if n * borders.step_px < kind.length_px:  # the window would overlap itself
+    if n * borders.step_px < length_px:  # the window would bite its own tail
         at = at[:0]
-    offsets = np.linspace(-0.5, 0.5, POINTS) * (kind.length_px / borders.step_px)
+    offsets = np.linspace(-0.5, 0.5, POINTS) * (length_px / borders.step_px)
     order = at[:, None] + (offsets[::-1] if backwards else offsets)
     points = _interpolate(borders.points[own], order).astype(np.float64)
     z = points[..., 0] + 1j * points[..., 1]
@@ -94,11 +104,15 @@ def _piece_windows(
     z = z - center[:, None]
     heading = np.angle(z @ offsets)
     z = z * np.exp(-1j * heading)[:, None]
-    blocks = [np.column_stack([z.real, z.imag]) / (kind.shape_px * np.sqrt(POINTS))]
-    if kind.color_lab:
-        bins = _interpolate(borders.colors[own], order).reshape(len(at), COLOR_POINTS, POINTS // COLOR_POINTS, 3).mean(2)
-        blocks.append(bins.reshape(len(at), 3 * COLOR_POINTS) / (kind.color_lab * np.sqrt(COLOR_POINTS)))
-    return np.column_stack(blocks).astype(np.float32), np.column_stack([center.real, center.imag]), heading
+    shape = np.column_stack([z.real, z.imag]) / (shape_px * np.sqrt(POINTS))
+    bins = _interpolate(borders.colors[own], order).reshape(len(at), COLOR_POINTS, POINTS // COLOR_POINTS, 3).mean(2)
+    bins = bins.reshape(len(at), 3 * COLOR_POINTS)
+    colored = ((shape, bins / (kind.color_lab * np.sqrt(COLOR_POINTS))) if kind.color_lab else (shape,) for kind in kinds)
+    return (
+        [np.column_stack(blocks).astype(np.float32) for blocks in colored],
+        np.column_stack([center.real, center.imag]),
+        heading,
+    )
 
 
 def _interpolate(values: Float32Array, at: NDArray[np.float64]) -> Float32Array:
