@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError, MemoryLimitError
 from jigsawnet.runs import Request, memory, read_size, solve_run
-from jigsawnet.runs.memory import estimate_bytes, resident_bytes, show_size
+from jigsawnet.runs.memory import estimate_bytes, show_size
 from jigsawnet.types import Assembly, Puzzle
 
 
@@ -38,10 +39,15 @@ def test_sizes_are_shown_for_people() -> None:
 
 
 def test_the_process_knows_what_it_holds() -> None:
-    before = resident_bytes()
+    """Asked of a fresh process: in this one, memory that was given back may be taken again without a trace."""
+    code = (
+        "import numpy as np; from jigsawnet.runs.memory import resident_bytes; before = resident_bytes();"
+        "taken = np.ones(256 * 2**20, np.uint8); print(before, resident_bytes() - before)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    before, grown = map(int, told.split())
     assert before > 10 * 2**20
-    taken = np.ones(64 * 2**20, np.uint8)
-    assert resident_bytes() - before > 0.9 * taken.nbytes
+    assert grown > 0.5 * 256 * 2**20
 
 
 def test_a_puzzle_that_needs_more_is_refused_before_the_work(
