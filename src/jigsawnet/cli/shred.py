@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import tyro
@@ -18,7 +18,9 @@ from jigsawnet.io.images import read_image, silent_decoders
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.io.scans import read_dpi
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE
-from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.shred import ShredConfig, shred_images, with_preset
+
+PresetName = Literal["fresco", "torn-photo", "torn-page", "phone", "old-print"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,18 @@ class Shred:
     """Number that all randomness comes from; the same seed gives the same pieces."""
     key_color: Annotated[tuple[int, int, int] | None, tyro.conf.arg(metavar="RED GREEN BLUE")] = None
     """Colour, 0 to 255 each, to put behind the pieces instead of transparency; bg_color.txt will name it."""
+    preset: PresetName | None = None
+    """Damage as the world does it, a mixture at random strength; other options override it."""
+    strength: float = 0.5
+    """How bad the preset's damage is, 0 to 1; the single damages are drawn around it."""
     config: Annotated[ShredConfig, tyro.conf.arg(name="")] = field(default_factory=ShredConfig)
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
         if self.key_color is not None and not all(0 <= level <= 255 for level in self.key_color):
             raise ConfigError("The key colour must be three whole numbers from 0 to 255.")
+        if not 0 <= self.strength <= 1:
+            raise ConfigError(f"strength is {self.strength}; it must be between 0 and 1.")
 
     def run(self) -> int:
         """Cut and write."""
@@ -47,7 +55,10 @@ class Shred:
         with staged_folder(self.out, TRUTH_FILE) as stage:
             with silent_decoders():
                 pictures = [read_image(path)[..., :3] for path in self.images]
-            puzzle, truth = shred_images(pictures, self.config, np.random.default_rng(self.seed))
+            config = self.config
+            if self.preset is not None:
+                config = with_preset(config, self.preset, self.strength, np.random.default_rng([self.seed, 1]))
+            puzzle, truth = shred_images(pictures, config, np.random.default_rng(self.seed))
             dpis = {read_dpi(path) for path in self.images}
             write_pieces(stage, puzzle, self.key_color, dpis.pop() if len(dpis) == 1 else None)
             write_assembly(stage / TRUTH_FILE, truth, puzzle.names())

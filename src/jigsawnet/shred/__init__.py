@@ -13,12 +13,16 @@ import scipy
 
 from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
+from jigsawnet.shred.capture import Scan
 from jigsawnet.shred.config import ShredConfig
 from jigsawnet.shred.cuts import cut_cells, find_regions
+from jigsawnet.shred.damage import Damage
+from jigsawnet.shred.damaged import Damaged, prepare_picture
 from jigsawnet.shred.pieces import CutPiece, crop_to_mask, cut_out, erode, spoil_colors, tear_rims
+from jigsawnet.shred.presets import PRESETS, preset, with_preset
 from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array, sort_components
 
-__all__ = ["ShredConfig", "shred_images"]
+__all__ = ["PRESETS", "Damage", "ShredConfig", "preset", "shred_images", "with_preset"]
 
 MIN_PIECE_AREA_PX = 25
 
@@ -36,8 +40,14 @@ def shred_images(images: Sequence[UInt8Array], config: ShredConfig, rng: np.rand
         raise InputError("There is no picture to cut; give at least one.")
     pieces: list[tuple[int, CutPiece]] = []
     n_lost = 0
+    hurt = rng.spawn(1)[0] if config.damage.changed() else None  # leaves the stream of the cuts as it is
+    scan = None if hurt is None else Scan.draw(hurt)
     for picture_idx, image in enumerate(images):
-        cut = _shred_image(image, config, rng)
+        _check_picture(image)
+        if hurt is None or scan is None:
+            cut = _shred_image(image, config, rng)
+        else:
+            cut = _damage_image(image, config, scan, rng, hurt)
         kept = [piece for piece in cut if np.count_nonzero(piece.mask) >= MIN_PIECE_AREA_PX]
         n_lost += len(cut) - len(kept)
         pieces.extend((picture_idx, piece) for piece in kept)
@@ -52,10 +62,13 @@ def shred_images(images: Sequence[UInt8Array], config: ShredConfig, rng: np.rand
     return _build_puzzle(mixed, config, rng, (lost,) if n_lost else ())
 
 
-def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generator) -> list[CutPiece]:
-    """Cut one picture; the pieces come in order of their regions, not yet trimmed, the mask of a lost one empty."""
+def _check_picture(image: UInt8Array) -> None:
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise InputError(f"A picture to be cut must be (H, W, 3) uint8 RGB, not {image.shape} {image.dtype}; convert it first.")
+
+
+def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generator) -> list[CutPiece]:
+    """Cut one picture; the pieces come in order of their regions, not yet trimmed, the mask of a lost one empty."""
     regions = find_regions(cut_cells(image.shape[0], image.shape[1], config, rng))
     picture = tear_rims(image, regions, config.rim_px, rng) if config.rim_px > 0 else image
     pieces = []
@@ -64,6 +77,19 @@ def _shred_image(image: UInt8Array, config: ShredConfig, rng: np.random.Generato
         piece = cut_out(picture, regions[box] == region, box[1].start, box[0].start, theta)
         pieces.append(CutPiece(piece.image, erode(piece.mask, config.erosion_px), piece.picture_from_piece))
     return pieces
+
+
+def _damage_image(
+    image: UInt8Array, config: ShredConfig, scan: Scan, rng: np.random.Generator, hurt: np.random.Generator
+) -> list[CutPiece]:
+    """As `_shred_image`, with all damage, drawn from ``hurt``; cuts and turns are those of ``rng``, as without damage."""
+    picture = prepare_picture(image, config, hurt)
+    regions = find_regions(cut_cells(picture.shape[0], picture.shape[1], config, rng))
+    if config.rim_px > 0:
+        picture = tear_rims(picture, regions, config.rim_px, rng)
+    damaged = Damaged.draw(picture, regions, config, scan, hurt)
+    thetas = [rng.uniform(-math.pi, math.pi) if config.rotate else None for _ in damaged.boxes]
+    return [damaged.take(region, theta) for region, theta in enumerate(thetas)]
 
 
 def _build_puzzle(
@@ -75,7 +101,10 @@ def _build_puzzle(
     pictures: dict[int, list[int]] = {}
     for idx, (picture_idx, piece) in enumerate(pieces):
         trimmed = crop_to_mask(piece)
-        image = spoil_colors(trimmed.image, trimmed.mask, config, rng)
+        if config.damage.changed():  # the scan has spoilt the colours already
+            image = np.where(trimmed.mask[..., None], trimmed.image, np.uint8(0))
+        else:
+            image = spoil_colors(trimmed.image, trimmed.mask, config, rng)
         placed.append(Piece(idx, f"fragment_{idx + 1:04d}.png", image, trimmed.mask))
         poses[idx] = trimmed.picture_from_piece
         pictures.setdefault(picture_idx, []).append(idx)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.shred.damage import Damage, check_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class ShredConfig:
     """Standard deviation of the sensor noise, in grey levels."""
     jpeg_quality: int | None = None
     """Quality, 1 to 100, at which each piece was once stored as JPEG."""
+    damage: Damage = dataclasses.field(default_factory=Damage)
+    """What else happens to the pieces, and what the scan and cutting out add."""
 
     def __post_init__(self) -> None:
         if self.pieces < 2:
@@ -46,16 +51,21 @@ class ShredConfig:
             raise ConfigError("cuts and strips exclude each other; for strips, give the number of pieces.")
         if self.jpeg_quality is not None and not 1 <= self.jpeg_quality <= 100:
             raise ConfigError(f"jpeg_quality is {self.jpeg_quality}; it must lie between 1 and 100.")
-        _check_range("tilt_deg", self.tilt_deg, 45.0)
-        _check_range("perturbation", self.perturbation, 0.5)
-        _check_range("missing", self.missing, 1.0)
-        _check_range("erosion_px", self.erosion_px, math.inf)
-        _check_range("rim_px", self.rim_px, math.inf)
-        _check_range("color_shift", self.color_shift, 255.0)
-        _check_range("noise", self.noise, 255.0)
+        check_range("tilt_deg", self.tilt_deg, 45.0)
+        check_range("perturbation", self.perturbation, 0.5)
+        check_range("missing", self.missing, 1.0)
+        check_range("erosion_px", self.erosion_px, math.inf)
+        check_range("rim_px", self.rim_px, math.inf)
+        check_range("color_shift", self.color_shift, 255.0)
+        check_range("noise", self.noise, 255.0)
 
+    @property
+    def gap_px(self) -> float:
+        """How far apart two pieces lie in the truth where their seam is tight, in px."""
+        return 2.0 * (self.erosion_px + max(0.0, -self.damage.mask_px))
 
-def _check_range(name: str, value: float, largest: float) -> None:
-    if not (0.0 <= value <= largest and math.isfinite(value)):
-        limit = f"between 0 and {largest:g}" if math.isfinite(largest) else "0 or more"
-        raise ConfigError(f"{name} is {value}; it must be {limit}.")
+    def record(self) -> dict[str, Any]:
+        """The options as plain data, for keys and files; damage only as far as it is not at its defaults."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "damage"}
+        changed = self.damage.changed()
+        return values | ({"damage": changed} if changed else {})

@@ -69,7 +69,7 @@ def _turn(piece: CutPiece, theta: float) -> CutPiece:
     image = cv2.warpAffine(piece.image, matrix, size, flags=cubic, borderMode=cv2.BORDER_REPLICATE)
     coverage = cv2.GaussianBlur(piece.mask.astype(np.float32), (0, 0), EDGE_BLUR_PX, borderType=cv2.BORDER_CONSTANT)
     mask = cv2.warpAffine(coverage, matrix, size, flags=linear) > 0.5
-    return CutPiece(np.asarray(image, np.uint8), _keep_largest(mask), piece.picture_from_piece @ old_from_new)
+    return CutPiece(np.asarray(image, np.uint8), keep_largest(mask), piece.picture_from_piece @ old_from_new)
 
 
 def crop_to_mask(piece: CutPiece) -> CutPiece:
@@ -81,7 +81,7 @@ def crop_to_mask(piece: CutPiece) -> CutPiece:
     return CutPiece(image, np.pad(piece.mask[window], MARGIN_PX), piece.picture_from_piece @ shift)
 
 
-def _keep_largest(mask: NDArray[Any]) -> BoolArray:
+def keep_largest(mask: NDArray[Any]) -> BoolArray:
     """Keep only the largest connected part of a mask ``(H, W)``."""
     n, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
     if n <= 2:
@@ -109,7 +109,7 @@ def tear_rims(picture: UInt8Array, regions: Int32Array, rim_px: float, rng: np.r
         bare[window] |= (numbers == region) & is_below & (distance - 0.5 < widths[window])
     torn = picture.copy()
     paper = PAPER_WHITE + PAPER_GRAIN * rng.standard_normal((np.count_nonzero(bare), 1))
-    torn[bare] = _to_uint8(paper)
+    torn[bare] = to_uint8(paper)
     return torn
 
 
@@ -118,7 +118,7 @@ def erode(mask: BoolArray, erosion_px: float) -> BoolArray:
     if erosion_px == 0:
         return mask
     from_outside = cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-    return _keep_largest(from_outside - 0.5 > erosion_px)
+    return keep_largest(from_outside - 0.5 > erosion_px)
 
 
 def spoil_colors(image: UInt8Array, mask: BoolArray, config: ShredConfig, rng: np.random.Generator) -> UInt8Array:
@@ -129,13 +129,14 @@ def spoil_colors(image: UInt8Array, mask: BoolArray, config: ShredConfig, rng: n
         colors = colors * np.float32(gain) + rng.normal(0.0, config.color_shift, 3).astype(np.float32)
     if config.noise > 0:
         colors += config.noise * rng.standard_normal(colors.shape, np.float32)
-    spoilt = _to_uint8(colors)
+    spoilt = to_uint8(colors)
     if config.jpeg_quality is not None:
-        spoilt = _pass_through_jpeg(np.where(mask[..., None], spoilt, np.uint8(255)), config.jpeg_quality)
+        spoilt = pass_through_jpeg(np.where(mask[..., None], spoilt, np.uint8(255)), config.jpeg_quality)
     return np.where(mask[..., None], spoilt, np.uint8(0))
 
 
-def _pass_through_jpeg(image: UInt8Array, quality: int) -> UInt8Array:
+def pass_through_jpeg(image: UInt8Array, quality: int) -> UInt8Array:
+    """Store an RGB picture ``(H, W, 3)`` as JPEG and read it again."""
     _, data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)[..., ::-1]
 
@@ -147,5 +148,6 @@ def _smooth_noise(shape: tuple[int, ...], wave_px: float, rng: np.random.Generat
     return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
 
 
-def _to_uint8(values: FloatArray | Float32Array) -> UInt8Array:
+def to_uint8(values: FloatArray | Float32Array) -> UInt8Array:
+    """Round and clip to 0 .. 255."""
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
