@@ -18,8 +18,10 @@ from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.refine.joins import Joins, make_joins
 from jigsawnet.refine.pose_graph import optimize_poses
+from jigsawnet.refine.printed import find_printed_gap
 from jigsawnet.refine.seams import SeamStats, align_seams, measure_seams
-from jigsawnet.types import Alignment, Assembly, Join
+from jigsawnet.seam_fit import slack_of
+from jigsawnet.types import Alignment, Assembly, Join, Puzzle
 
 __all__ = ["RefineConfig", "RefineStats", "refine_poses"]
 
@@ -33,9 +35,10 @@ class RefineConfig:
     seams: bool = True
     """Lay the borders of all neighbours on each other."""
     gap: bool = True
-    """Make the gap that worn edges leave between pieces more exact."""
+    """Find how far apart neighbours belong, from shape and print: worn edges leave a gap, generous masks overlap."""
     inlier_px: float = 5.0
-    """Joins that disagree with the poses by more than this along their seam are dropped; grows with coarse contours."""
+    """Joins that disagree with the poses by more than this along their seam are dropped; grows with coarse contours and rough
+    seams."""
     slide_weight: float = 0.01
     """How firmly pieces keep their place along straight seams, against 1 for the fit across them."""
 
@@ -65,7 +68,7 @@ class RefineStats:
     seam_residual_after_px: float
     """The same after, measured from the gap."""
     gap_px: float
-    """Gap found between neighbours; 0 when pieces lie edge to edge."""
+    """Gap found between neighbours; 0 when pieces lie edge to edge, negative when they overlap."""
 
 
 def refine_poses(
@@ -75,12 +78,13 @@ def refine_poses(
     context: Context,
     *,
     pinned: Collection[int] = (),
+    puzzle: Puzzle | None = None,
 ) -> tuple[Assembly, RefineStats]:
     """Refine the poses of every component.
 
     Joins that contradict the others are removed from ``joins``, unless a piece would be left without any; the rest keep their
-    ``i_from_j``. Components and confidences do not change. The gap is the one the
-    joins were laid at, made more exact on the largest component.
+    ``i_from_j``. Components and confidences do not change. The gap is the one the joins were laid at, made more exact on the
+    largest component; where the print is sure of another, that one.
 
     Args:
         assembly: what a composer found.
@@ -88,13 +92,15 @@ def refine_poses(
         config: options.
         context: told after each component.
         pinned: pieces that do not move.
+        puzzle: the pictures; without them only shape tells the gap.
     """
     poses = dict(assembly.poses)
     joins: list[Join] = list(assembly.joins)
     graphs: list[_GraphStats] = []
     seams: list[SeamStats] = []
     gap, find_gap = _gap_of(assembly.joins), config.gap
-    inlier_px = config.inlier_px * borders.unit_px
+    residual_px = np.array([join.alignment.seam.residual_px for join in joins if join.alignment.seam])
+    inlier_px = config.inlier_px * borders.unit_px * slack_of(residual_px, borders.unit_px)
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
         before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
@@ -106,13 +112,17 @@ def refine_poses(
             moved, seam = align_seams(
                 borders, members, slide_weight=config.slide_weight, gap_px=gap, find_gap=find_gap, fixed=fixed
             )
+            printed = find_printed_gap(puzzle, borders, moved, seam.gap_px) if puzzle and find_gap else None
+            if printed and printed.is_sure:
+                weight = config.slide_weight
+                moved, seam = align_seams(borders, members, slide_weight=weight, gap_px=printed.gap_px, fixed=fixed)
             poses.update(moved)
             gap, find_gap = seam.gap_px, False
         else:
             seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
         seams.append(replace(seam, residual_before_px=before.residual_before_px))
         context.progress("refine", done + 1, len(assembly.components))
-    return replace(assembly, poses=poses, joins=tuple(joins)), _sum_stats(graphs, seams)
+    return replace(assembly, poses=poses, joins=tuple(joins), gap_px=gap), _sum_stats(graphs, seams)
 
 
 def _gap_of(joins: Sequence[Join]) -> float:
@@ -189,5 +199,5 @@ def _sum_stats(graphs: list[_GraphStats], seams: list[SeamStats]) -> RefineStats
         neighbor_pairs=sum(s.pairs for s in seams),
         seam_residual_before_px=math.sqrt(sum(s.samples * s.residual_before_px**2 for s in seams) / samples),
         seam_residual_after_px=math.sqrt(sum(s.samples * s.residual_after_px**2 for s in seams) / samples),
-        gap_px=max((s.gap_px for s in seams), default=0.0),
+        gap_px=seams[0].gap_px if seams else 0.0,
     )

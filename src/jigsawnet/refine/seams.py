@@ -7,7 +7,8 @@ again. Samples near corners are left out: smoothing has rounded them, which woul
 
 Worn pieces have lost a strip all around, and laid edge to edge they shrink the picture. The width of the gap that belongs
 between them is one more unknown: two curves parallel to a cut, one on each side, are congruent only where it is straight, so
-wherever cuts bend the borders fit best at the right distance. Straight cuts do not show it; then it is taken as zero.
+wherever cuts bend the borders fit best at the right distance. Straight cuts do not show it; then it is taken as zero. Masks
+that reach beyond the cut overlap, by a negative gap; its sign shows in the shape, but not its size, which `printed` reads.
 """
 
 from __future__ import annotations
@@ -183,17 +184,21 @@ class _Seams:
 
     def _touching(self) -> Int64Array:
         """Rows of pieces whose bounding circles come within reach of each other: first every pair, then each pair swapped."""
-        centers, radius = self._centers(self.incoming), self.borders.radius[self.piece].astype(np.float64)
-        margin = _REACH_PX[0] * self.scale
-        if len(centers) <= _FEW_PIECES:
-            pairs = np.column_stack(np.triu_indices(len(centers), 1))
-        else:
-            tree = scipy.spatial.KDTree(centers)
-            pairs = tree.query_pairs(2.0 * float(radius.max()) + margin, output_type="ndarray").astype(np.int64)
-        distance = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
-        pairs = pairs[distance < radius[pairs].sum(1) + margin]
-        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        radius = self.borders.radius[self.piece].astype(np.float64)
+        pairs = touching_pairs(self._centers(self.incoming), radius, _REACH_PX[0] * self.scale)
         return np.concatenate([pairs, pairs[:, ::-1]])
+
+
+def touching_pairs(centers: FloatArray, radius: FloatArray, margin: float) -> Int64Array:
+    """Rows of circles that come within ``margin`` of each other: ``(P, 2)``, the smaller row first, in order."""
+    if len(centers) <= _FEW_PIECES:
+        pairs = np.column_stack(np.triu_indices(len(centers), 1))
+    else:
+        tree = scipy.spatial.KDTree(centers)
+        pairs = tree.query_pairs(2.0 * float(radius.max()) + margin, output_type="ndarray").astype(np.int64)
+    distance = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
+    pairs = pairs[distance < radius[pairs].sum(1) + margin]
+    return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))], np.int64)
 
 
 def _away_from_corners(borders: Borders) -> BoolArray:
