@@ -18,6 +18,9 @@ BoolArray = NDArray[np.bool_]
 Float32Array = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
 
+UNSURE = 0.5
+"""Below this confidence a place is a guess: it is more likely wrong than right, or as likely."""
+
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)`` by long work."""
 
@@ -170,7 +173,8 @@ class Assembly:
     """Where the pieces lie. ``poses[idx]`` is ``world_from_piece``, in the frame of the piece's own component.
 
     ``components`` are sorted by size, largest first; a piece in none of them is unplaced. ``joins`` are the joins selected,
-    loop-closing ones included. ``confidence[idx]`` in [0, 1] for placed pieces.
+    loop-closing ones included. ``confidence[idx]`` in [0, 1] for placed pieces. ``gap_px``: how far apart refinement laid the
+    borders of neighbours, negative where they overlap; not saved.
     """
 
     n_pieces: int
@@ -178,6 +182,7 @@ class Assembly:
     components: tuple[tuple[int, ...], ...]
     joins: tuple[Join, ...] = ()
     confidence: Mapping[int, float] = field(default_factory=dict)
+    gap_px: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
         listed = [idx for component in self.components for idx in component]
@@ -199,6 +204,11 @@ class Assembly:
     def complete(self) -> bool:
         """True when every piece is placed in one component."""
         return len(self.components) == 1 and not self.unplaced
+
+    @property
+    def guesses(self) -> tuple[int, ...]:
+        """Placed pieces whose place is a guess: known to be less than `UNSURE` sure."""
+        return tuple(idx for idx in sorted(self.poses) if self.confidence.get(idx, 1.0) < UNSURE)
 
     def fits(self, n_pieces: int) -> bool:
         """True when it is of so many pieces."""
@@ -222,6 +232,21 @@ def sort_components(components: Iterable[Iterable[int]]) -> tuple[tuple[int, ...
 
 
 @dataclass(frozen=True, slots=True)
+class OtherPlace:
+    """Another place that fits about as well: ``pieces`` would lie so that ``piece`` of them joins ``beside``.
+
+    ``score`` is the scorer's probability of that join, ``chosen`` of the join that the assembly has in its place.
+    """
+
+    pieces: tuple[int, ...]
+    piece: int
+    beside: int
+    beside_from_piece: SE2
+    score: float
+    chosen: float
+
+
+@dataclass(frozen=True, slots=True)
 class StageReport:
     """One stage of a run: its wall seconds and what it counted."""
 
@@ -242,6 +267,8 @@ class RunReport:
     config: Mapping[str, Any]
     seconds: float = 0.0
     """Of the whole command, from its start until this was written; stages taken from an earlier run do not count in it."""
+    other_places: tuple[OtherPlace, ...] = ()
+    """Where pieces fit about as well as where they lie."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
+from jigsawnet.evaluation.metrics import rightly_placed
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
@@ -212,6 +213,25 @@ def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> No
     assert evaluate(puzzle, together, two).pcr_tight == 1.0
     assert evaluate(puzzle, together, two).acr_precision == 0.0
     assert true_neighbors(puzzle, two) == {(i, j) for i, j in true_neighbors(puzzle, truth) if (i < 6) == (j < 6)}
+
+
+def test_a_piece_is_placed_rightly_relative_to_the_main_part_of_its_own_component(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    poses = {k: SE2(0.0, 900.0 * (k > 5), 0.0) @ p for k, p in truth.poses.items()}
+    parts = ((0, 1, 2, 3, 4, 5), (6, 7, 8))
+    assert rightly_placed(puzzle, Assembly(9, poses, parts), truth) == frozenset(range(9)), "each part has a frame of its own"
+    assert rightly_placed(puzzle, Assembly(9, poses, truth.components), truth) == frozenset(range(6))
+    mixed = Assembly(9, truth.poses, (tuple(range(5)), (5, 6, 7, 8)))
+    assert rightly_placed(puzzle, Assembly(9, truth.poses, truth.components), mixed) == frozenset(range(5))
+
+
+def test_of_two_equal_parts_the_surer_one_is_the_main_part(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    poses = {k: SE2(0.0, 900.0 * (k > 3), 0.0) @ truth.poses[k] for k in range(8)}
+    for sure in ({0, 1, 2, 3}, {4, 5, 6, 7}):
+        confidence = {k: 0.9 if k in sure else 0.4 for k in range(8)}
+        assembly = Assembly(9, poses, (tuple(range(8)),), confidence=confidence)
+        assert rightly_placed(puzzle, assembly, truth) == frozenset(sure)
 
 
 def test_pieces_without_a_true_place_are_never_right(tiny: tuple[Puzzle, Assembly]) -> None:

@@ -78,6 +78,10 @@ def hostile_versions(array: np.ndarray) -> Iterator[np.ndarray]:
     yield np.frombuffer(b"\xff\xfe", np.uint8)
 
 
+_DOUBTS = ("so where they lie is a guess.", "no piece was placed.")
+"""How sentences about doubts end."""
+
+
 @pytest.mark.parametrize("stage", ["pieces", "score", "graph", "assembly"])
 def test_hostile_stages(
     stage: str, tmp_path: Path, tiny_puzzle: tuple[Puzzle, Assembly], refuses_in_words: RefusesInWords
@@ -89,7 +93,8 @@ def test_hostile_stages(
         """All that is read when it is asked for."""
         run = open_run(tmp_path)
         assert [join.alignment.i for join in map(run.candidates.join_at, range(len(run.candidates)))] in ([], [0])
-        assert run.report.warnings in ((), ("a note",), (CUT_SHORT,), ("a note", CUT_SHORT))
+        said = tuple(text for text in run.report.warnings if not text.endswith(_DOUBTS))
+        assert said in ((), ("a note",), (CUT_SHORT,), ("a note", CUT_SHORT))
 
     whole = {name: arrays for name, arrays in stages_of(puzzle).items() if name != unused}
     write_run(tmp_path, puzzle, whole)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from jigsawnet.errors import FormatError, InputError, OutputError
+from jigsawnet.geometry import SE2
 from jigsawnet.io.files import read_text, staged_folder, write_text
 from jigsawnet.io.result_files import write_report
-from jigsawnet.types import RunReport, StageReport
+from jigsawnet.types import OtherPlace, RunReport, StageReport
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -126,8 +127,9 @@ def test_staged_folder_refuses_before_the_work_starts(tmp_path: Path) -> None:
 def test_report_is_plain_json(tmp_path: Path) -> None:
     stages = (StageReport("match", 1.25, {"candidates": 66}), StageReport("score", 0.5, {"mean": float("nan")}))
     config = {"path": tmp_path, "sizes": (np.int64(3), np.float64(0.5)), "inner": {"kinds": {"b", "a"}}, "none": None}
-    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config, seconds=2.5)
-    write_report(tmp_path / "report.json", report)
+    other = OtherPlace((1, 2), 1, 0, SE2(0.5, 10.0, -2.0), 0.75, 0.8)
+    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config, 2.5, (other,))
+    write_report(tmp_path / "report.json", report, ("a", "b", "c"))
     assert json.loads((tmp_path / "report.json").read_text()) == {
         "format": "jigsawnet/report",
         "version": 1,
@@ -140,5 +142,15 @@ def test_report_is_plain_json(tmp_path: Path) -> None:
             {"name": "score", "seconds": 0.5, "counts": {"mean": None}},
         ],
         "warnings": ["one piece is empty"],
+        "other_places": [
+            {
+                "fragments": ["b", "c"],
+                "fragment": "b",
+                "beside": "a",
+                "beside_from_fragment": [0.5, 10.0, -2.0],
+                "score": 0.75,
+                "chosen_score": 0.8,
+            }
+        ],
         "config": {"path": str(tmp_path), "sizes": [3, 0.5], "inner": {"kinds": ["a", "b"]}, "none": None},
     }

@@ -94,7 +94,7 @@ def test_a_run_is_composed_again_with_what_a_person_decided(out: Path) -> None:
 
 
 def test_the_report_names_all_stages_whoever_finished_them(nine: Path, out: Path) -> None:
-    stages = ["read", "contours", "match", "score", "compose", "refine", "second round", "confidence"]
+    stages = ["read", "halo", "contours", "match", "score", "compose", "refine", "second round", "confidence"]
 
     def told() -> tuple[list[str], float, float]:
         report = json.loads((out / "report.json").read_text())

@@ -19,8 +19,8 @@ EXAMPLES = """
   jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/       how much of the result is right"""
 EXIT_CODES = (
-    "Exit code 0: done, every piece is placed in one picture; 1: solved in part; 2: bad input, said in one sentence;\n"
-    "130: stopped."
+    "Exit code 0: done, every piece is placed in one picture; 1: solved in part, or partly by guesses;\n"
+    "2: bad input, said in one sentence; 130: stopped."
 )
 
 

@@ -87,7 +87,7 @@ class Solve:
             read_size(self.memory_limit)
 
     def run(self) -> int:
-        """Solve and write; the exit code says whether every piece is placed in one component."""
+        """Solve and write; the exit code says whether every piece is placed in one component, none of them by a guess."""
         request = Request(
             self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff, self.weights
         )
@@ -126,7 +126,7 @@ class Solve:
             if passed_over and not self.json:
                 say_notes([f"The edits in {self.out} were not used; add --edits {self.out / EDITS_FILE} to keep to them."])
             if not stop.is_requested or watcher.has_stopped:
-                code = 0 if run.assembly.complete and not run.cut_short else 1
+                code = 0 if run.assembly.complete and not run.guesses and not run.cut_short else 1
                 with leave_on_signals():
                     watcher.stay(run)
         return code
@@ -138,7 +138,8 @@ def _say_run(run: Run, as_json: bool) -> None:
     if as_json:
         say(json.dumps({
             "out": str(run.folder), "pieces": assembly.n_pieces, "placed": len(assembly.poses),
-            "components": len(assembly.components), "seconds": round(seconds, 3), "warnings": report.warnings,
+            "guesses": len(run.guesses), "components": len(assembly.components), "seconds": round(seconds, 3),
+            "warnings": report.warnings,
             "stages": {"done": run.done, "reused": run.reused}, "pairs_matched": run.pairs_matched, "cut_short": run.cut_short,
         }))  # fmt: skip
         return
@@ -147,6 +148,7 @@ def _say_run(run: Run, as_json: bool) -> None:
     say_notes(report.warnings[len(run.puzzle.warnings) :])
     parts = {0: "", 1: " in one picture"}.get(len(assembly.components), f" in {len(assembly.components)} separate parts")
     before = "" if run.done or run.cut_short else "; all of it was done already"
-    say(f"{len(assembly.poses)} of {assembly.n_pieces} pieces placed{parts}, {seconds:.1f} s{before}")
+    guesses = f", {len(run.guesses)} of them by a guess" if run.guesses else ""
+    say(f"{len(assembly.poses)} of {assembly.n_pieces} pieces placed{parts}{guesses}, {seconds:.1f} s{before}")
     for name in ("assembly.png", "assembly.svg", "report.html"):
         say(f"  {run.folder / name}")

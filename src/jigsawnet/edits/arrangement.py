@@ -11,7 +11,8 @@ import scipy
 
 from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2, is_same_join
-from jigsawnet.types import Alignment, Assembly, Constraints, Join, Puzzle, chance_of_any, sort_components
+from jigsawnet.reliability import piece_reliability, strongest_tree
+from jigsawnet.types import Alignment, Assembly, Constraints, Join, Puzzle, sort_components
 
 Pair = tuple[int, int]
 """Two pieces, the smaller number first."""
@@ -115,14 +116,16 @@ class Arrangement:
         return next(component for component in self.components if idx in component)
 
     def with_joins(self, joins: Mapping[Pair, Join]) -> Arrangement:
-        """Other joins; pieces whose joins changed, or that left the table, get a confidence from the joins they have now."""
-        changed = {pair for pair in {*joins, *self.joins} if joins.get(pair) != self.joins.get(pair)}
-        scores: dict[int, list[float]] = {idx: [] for pair in changed for idx in pair}
-        confidence = {idx: value for idx, value in self.confidence.items() if idx in self.poses and idx not in scores}
-        for pair, join in joins.items():
-            for idx in scores.keys() & pair:
-                scores[idx].append(join.confidence)
-        confidence |= {idx: chance_of_any(known) for idx, known in scores.items() if known}
+        """Other joins; where joins changed, the pieces of a component are as sure as the joins that it has now make them."""
+        changed = {idx for pair in {*joins, *self.joins} if joins.get(pair) != self.joins.get(pair) for idx in pair}
+        touched = [component for component in self.components if not changed.isdisjoint(component)]
+        gone = changed.union(*touched)
+        confidence = {idx: value for idx, value in self.confidence.items() if idx in self.poses and idx not in gone}
+        sure = np.array([join.confidence for join in joins.values()])
+        tree = strongest_tree(max(self.poses, default=-1) + 1, list(joins), sure)
+        held = {idx for pair in joins for idx in pair}
+        found = piece_reliability(tree, sure[list(tree.edges)], touched)
+        confidence |= {idx: value for idx, value in found.items() if idx in held}
         return replace(self, joins=joins, accepted=self.accepted.intersection(joins), confidence=confidence)
 
     def with_accepted(self, pieces: PieceSizes, pairs: Collection[Pair]) -> Arrangement:

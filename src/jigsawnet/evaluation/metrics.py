@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +118,26 @@ def right_pieces(puzzle: Puzzle, assembly: Assembly, truth: Assembly, limits: Li
     return frozenset(hits)
 
 
+def rightly_placed(puzzle: Puzzle, assembly: Assembly, truth: Assembly, limits: Limits = JOIN_LIMITS) -> frozenset[int]:
+    """Pieces that lie right relative to the main part of their own component, which is what their confidence speaks of.
+
+    The main part is the largest set of pieces of a component that lie to each other as in the truth; of equally large ones the
+    one that is surest.
+    """
+    centroids = _centroids(puzzle)
+    right: set[int] = set()
+    for component in assembly.components:
+        best: tuple[int, float, list[int]] = (0, 0.0, [])
+        for picture in truth.components:
+            members = sorted(set(picture).intersection(component))
+            for hits in _hits(assembly, truth, members, centroids, limits):
+                for row in np.unique(hits, axis=0):
+                    found = [idx for idx, hit in zip(members, row, strict=True) if hit]
+                    best = max(best, (len(found), sum(assembly.confidence.get(idx, 0.0) for idx in found), found))
+        right.update(best[2])
+    return frozenset(right)
+
+
 def right_joins(puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> list[bool]:
     """Which of the selected joins are right; pieces of two pictures can not be joined rightly."""
     centroids = _centroids(puzzle)
@@ -135,23 +155,30 @@ def _centroids(puzzle: Puzzle) -> FloatArray:
 
 
 def _best_anchor(assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits) -> list[int]:
-    """The most pieces of ``members`` (one component, one picture) that are right when one of them is put on its true place.
+    """The most pieces of ``members`` (one component, one picture) that are right when one of them is put on its true place."""
+    best: list[int] = []
+    for hits in _hits(assembly, truth, members, centroids, limits):
+        row = int(hits.sum(1).argmax())
+        best = max(best, [idx for idx, hit in zip(members, hits[row], strict=True) if hit], key=len)
+    return best
+
+
+def _hits(
+    assembly: Assembly, truth: Assembly, members: list[int], centroids: FloatArray, limits: Limits
+) -> Iterator[BoolArray]:
+    """Blocks ``(A, M)``: which of M pieces are right when the a-th of them is put on its true place, for all of them in turn.
 
     Planar points are complex numbers here: a pose is ``z -> exp(i theta) z + shift``.
     """
     angle, shift, place = _as_complex(assembly, members, centroids)
     true_angle, true_shift, true_place = _as_complex(truth, members, centroids)
     turn = true_angle - angle
-    best: list[int] = []
     for start in range(0, len(members), _ANCHORS_PER_BLOCK):
         anchors = slice(start, start + _ANCHORS_PER_BLOCK)
         difference = turn[anchors, None] - turn[None]
         degrees = np.degrees(np.abs(np.angle(np.exp(1j * difference))))
         moved = np.exp(1j * turn[anchors, None]) * (place[None] - shift[anchors, None]) + true_shift[anchors, None]
-        hits = (degrees < limits[0]) & (np.abs(moved - true_place[None]) < limits[1])
-        row = int(hits.sum(1).argmax())
-        best = max(best, [idx for idx, hit in zip(members, hits[row], strict=True) if hit], key=len)
-    return best
+        yield (degrees < limits[0]) & (np.abs(moved - true_place[None]) < limits[1])
 
 
 def _as_complex(

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
-from jigsawnet.geometry import wrap_angle
+from jigsawnet.geometry import pose_row, wrap_angle
 from jigsawnet.io.files import write_text
 from jigsawnet.io.json_files import to_json
 from jigsawnet.types import Assembly, RunReport
@@ -51,8 +51,11 @@ def write_poses_csv(path: Path, assembly: Assembly, names: Sequence[str]) -> Non
     write_text(path, poses_to_csv(assembly, names))
 
 
-def write_report(path: Path, report: RunReport) -> None:
-    """Write ``report.json``: how long each stage took, and with which options; numbers that are not finite become null."""
+def write_report(path: Path, report: RunReport, names: Sequence[str] = ()) -> None:
+    """Write ``report.json``: how long each stage took, and with which options; numbers that are not finite become null.
+
+    ``names`` of the pieces are needed for other places.
+    """
     data = {
         "format": REPORT_FORMAT,
         "version": REPORT_VERSION,
@@ -62,6 +65,17 @@ def write_report(path: Path, report: RunReport) -> None:
         "total_seconds": round(report.seconds, 6),
         "stages": [{"name": s.name, "seconds": round(s.seconds, 6), "counts": s.counts} for s in report.stages],
         "warnings": report.warnings,
+        "other_places": [
+            {
+                "fragments": [names[idx] for idx in place.pieces],
+                "fragment": names[place.piece],
+                "beside": names[place.beside],
+                "beside_from_fragment": [round(value, 6) for value in pose_row(place.beside_from_piece)],
+                "score": round(place.score, 6),
+                "chosen_score": round(place.chosen, 6),
+            }
+            for place in report.other_places
+        ],
         "config": report.config,
     }
     write_text(path, to_json(data))

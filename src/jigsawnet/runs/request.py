@@ -40,6 +40,12 @@ class Request:
         """The options as they are used."""
         return self.config if self.alignments is None else config_for_given(self.config)
 
+    @property
+    def scores_are_ranks(self) -> bool:
+        """True when scores only rank the candidates of this puzzle, so that confidences are no probabilities."""
+        config = self.effective_config
+        return config.fits_are_ranks or (self.alignments is not None and config.chosen_scorer == "fit")
+
 
 def request_to_plain(request: Request) -> dict[str, Any]:
     """A request as plain values, with absolute paths."""

@@ -68,7 +68,9 @@ def _write_files(run: Run, folder: Path) -> None:
         shown = [pool.submit(write, run, folder, picture) for write in (_write_pictures, _write_page)]
         for written in (drawing, data, *shown):
             written.result()
-    write_report(folder / "report.json", _report_until_now(run))  # last, since it holds the seconds of all before
+    write_report(
+        folder / "report.json", _report_until_now(run), run.puzzle.names()
+    )  # last, since it holds the seconds of all before
 
 
 def _report_until_now(run: Run) -> RunReport:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
+from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
 from jigsawnet.errors import InputError
@@ -106,13 +107,20 @@ class Run:
         return int(sum(pairs)) if "match" in self.corridor.made else 0
 
     @property
+    def guesses(self) -> tuple[int, ...]:
+        """Placed pieces whose place is a guess; not known where scores only rank."""
+        return () if self.request.scores_are_ranks else self.assembly.guesses
+
+    @property
     def report(self) -> RunReport:
         """The record of the run."""
         found: FoundCandidates | None = self.corridor.find("scored")
         notes = () if found is None else found.notes
-        warnings = (*self.puzzle.warnings, *notes, *((CUT_SHORT,) if self.cut_short else ()))
-        options = asdict(self.config)
-        return RunReport(__version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds)
+        known = not (self.is_draft or self.request.scores_are_ranks)
+        doubts = describe_doubts(self.assembly, self.candidates) if known else ()
+        warnings = (*self.puzzle.warnings, *notes, *doubts, *((CUT_SHORT,) if self.cut_short else ()))
+        options, others = asdict(self.config), find_other_places(self.assembly, self.candidates)
+        return RunReport(__version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds, others)
 
     def solve_on(
         self, constraints: Constraints = NOTHING_DECIDED, context: Context | None = None, on_poses: OnPoses | None = None
@@ -283,8 +291,7 @@ def _with_assembly(folder: RunFolder, run: Run) -> Run:
         assembly = saved and assembly_from_arrays(saved.arrays)
         if saved and assembly and assembly.fits(len(run.puzzle)):
             stages = {stage.name: stage for stage in (*run.stages, *saved.reports)}
-            cut = name.startswith(DRAFT)
-            return replace(run, assembly=assembly, stages=tuple(stages.values()), cut_short=cut)
+            return replace(run, assembly=assembly, stages=tuple(stages.values()), cut_short=name.startswith(DRAFT))
     return replace(run, cut_short=True)
 
 

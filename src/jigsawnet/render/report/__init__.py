@@ -42,6 +42,8 @@ MOST_ROWS = 400
 """Joins listed in a table, after those with a close-up."""
 MOST_PIECES = 30
 """Pieces without a place that are drawn."""
+MOST_OTHERS = 24
+"""Other places that are drawn."""
 MOST_PARTS = 200
 MOST_NAMES = 300
 MOST_WARNINGS = 100
@@ -82,6 +84,7 @@ def report_html(given: ReportInput) -> str:
         cards=[_row(given, join) | _card(join, pieces) for join in joins[:MOST_CLOSE_UPS]], frame=_FRAME,
         rest=joins[MOST_CLOSE_UPS:],
         rows=[_row(given, join) for join in joins[MOST_CLOSE_UPS:][:MOST_ROWS]],
+        others=_others(given, pieces), more_others=max(0, len(report.other_places) - MOST_OTHERS),
         **_unplaced(given, pieces),
         parts=_parts(given, joins, layout),
         stages=[(stage, stage.seconds / longest, counted(stage)) for stage in report.stages],
@@ -173,6 +176,22 @@ def _unplaced(given: ReportInput, pieces: DrawnPieces) -> dict[str, Any]:
         for idx in ranked[:MOST_PIECES]
     ]
     return {"unplaced": shown, "unplaced_names": [names[idx] for idx in ranked[MOST_PIECES:]]}
+
+
+def _others(given: ReportInput, pieces: DrawnPieces) -> list[dict[str, Any]]:
+    """Places that fit about as well as those in the picture."""
+    names = given.puzzle.names()
+    return [
+        {
+            "name": names[place.piece],
+            "with": len(place.pieces) - 1,
+            "beside": names[place.beside],
+            "score": place.score,
+            "chosen": place.chosen,
+            "picture": jpeg(whole_pair(pieces[place.beside], pieces[place.piece], place.beside_from_piece, _PAIR_SIZE)),
+        }
+        for place in given.report.other_places[:MOST_OTHERS]
+    ]
 
 
 def _parts(given: ReportInput, joins: Sequence[ShownJoin], layout: Layout) -> list[dict[str, Any]]:

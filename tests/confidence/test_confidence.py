@@ -1,4 +1,4 @@
-"""Confidence: probabilities that grow with support and shrink with rivals, and pieces left out that are not sure enough."""
+"""Confidence: probabilities that grow with support and shrink with rivals, doubt that a block shares, and what is left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.candidates import Candidates
-from jigsawnet.confidence import join_features, judge_assembly, leave_out_unsure
+from jigsawnet.confidence import FEATURES, gather_evidence, judge_assembly, leave_out_unsure
 from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
@@ -27,14 +27,25 @@ def scored(*joins: Join) -> Candidates:
     return Candidates.of([e.alignment for e in joins]).with_scores(np.array([e.score for e in joins]))
 
 
+def pose(idx: int) -> SE2:
+    return SE2(0.1 * idx, 100.0 * idx, 0.0)
+
+
 def join(pair: Pair, fit: float = 0.8) -> Join:
-    return Join(Alignment(*pair, SE2.identity(), fit), fit)
+    """A join that agrees with the poses."""
+    i, j = pair
+    return Join(Alignment(i, j, pose(i).inverse() @ pose(j), fit), fit)
+
+
+def rival(pair: Pair, fit: float) -> Join:
+    """A candidate that puts its pieces elsewhere."""
+    return Join(Alignment(*pair, SE2(1.5, 700.0, 0.0), fit), fit)
 
 
 def one_component(n: int, *pairs: Pair, fit: float = 0.8) -> Assembly:
     """All n pieces in one component, held by the joins given."""
     joins = tuple(join(pair, fit) for pair in pairs)
-    return Assembly(n, {k: SE2(0.1 * k, 10.0 * k, 0.0) for k in range(n)}, (tuple(range(n)),), joins)
+    return Assembly(n, {k: pose(k) for k in range(n)}, (tuple(range(n)),), joins)
 
 
 def judged(assembly: Assembly, *rivals: Join) -> dict[Pair, float]:
@@ -55,8 +66,7 @@ def test_confidences_are_probabilities_and_scores_stay(fits: dict[Pair, float]) 
     assert [(e.alignment, e.score) for e in found.joins] == [(e.alignment, e.score) for e in assembly.joins]
     assert set(found.confidence) == set(range(6))
     assert all(0 <= value <= 1 for value in (*found.confidence.values(), *(e.confidence for e in found.joins)))
-    for e in found.joins:
-        assert min(found.confidence[e.alignment.i], found.confidence[e.alignment.j]) >= e.confidence - 1e-9
+    assert judge_assembly(assembly, scored(*joins), WEIGHTS) == found
 
 
 @pytest.mark.parametrize("loop", [((0, 1), (1, 2), (0, 2)), ((0, 1), (1, 2), (2, 3), (0, 3))], ids=["three", "four"])
@@ -73,36 +83,102 @@ def test_a_better_seam_makes_a_join_surer() -> None:
 
 def test_a_rival_close_behind_makes_a_join_less_sure() -> None:
     pair = one_component(2, (0, 1), fit=0.9)
-    alone, far, close = judged(pair)[0, 1], judged(pair, join((1, 2), 0.1))[0, 1], judged(pair, join((1, 2), 0.88))[0, 1]
+    alone, far, close = judged(pair)[0, 1], judged(pair, rival((1, 2), 0.1))[0, 1], judged(pair, rival((1, 2), 0.88))[0, 1]
     assert alone > far > close
 
 
 def test_a_rival_of_other_pieces_does_not_matter() -> None:
     pair = one_component(2, (0, 1))
-    assert judged(pair) == judged(pair, join((3, 4), 0.99))
+    assert judged(pair) == judged(pair, rival((3, 4), 0.99))
 
 
-def test_a_piece_held_by_two_joins_is_surer_than_by_either() -> None:
-    assembly = one_component(3, (0, 1), (1, 2), fit=0.3)
-    found = judge_assembly(assembly, scored(*assembly.joins), WEIGHTS)
-    first, second = (e.confidence for e in found.joins)
-    assert found.confidence[1] == pytest.approx(1 - (1 - first) * (1 - second))
-    assert found.confidence[1] > max(found.confidence[0], found.confidence[2])
+def test_a_candidate_that_agrees_with_the_assembly_is_no_rival() -> None:
+    pair = one_component(2, (0, 1))
+    again = join((0, 1), 0.79)
+    near = replace(again, alignment=replace(again.alignment, i_from_j=again.alignment.i_from_j @ SE2(0.01, 1.0, -1.0)))
+    assert judged(pair) == judged(pair, near)
+    assert judged(pair, rival((0, 1), 0.79))[0, 1] < judged(pair)[0, 1], "the same two pieces otherwise"
 
 
-def test_features_have_four_columns_even_without_joins() -> None:
-    assert join_features(one_component(3), NONE).shape == (0, 4)
-    assert join_features(one_component(3, (0, 1), (1, 2)), NONE).shape == (2, 4)
+@pytest.mark.parametrize("rivals", [1, 3, 6])
+def test_of_places_that_fit_alike_one_is_right(rivals: int) -> None:
+    assembly = Assembly(9, {k: pose(k) for k in range(2)}, ((0, 1),), (join((0, 1), 0.9),))
+    found = judge_assembly(assembly, scored(*assembly.joins, *(rival((0, 2 + k), 0.9) for k in range(rivals))), WEIGHTS)
+    assert found.joins[0].confidence <= 1 / (1 + rivals) + 1e-9
+    assert found.confidence[0] == found.confidence[1] == found.joins[0].confidence
+
+
+def test_a_rival_of_one_join_does_not_weaken_two_sides_that_another_join_holds() -> None:
+    outside = rival((1, 4), 0.95)
+    chain, square = (one_component(5, (0, 1), (1, 2), (2, 3), *more, fit=0.95) for more in ([], [(0, 3)]))
+    bound = [gather_evidence(each, scored(*each.joins, outside)).share for each in (chain, square)]
+    assert bound[0] == pytest.approx([0.5, 0.5, 0.9975], abs=1e-3)
+    assert bound[1].min() > 0.99, "the join of 0 and 3 has no rival"
+
+
+def test_a_block_that_hangs_on_one_doubtful_join_is_doubtful_as_a_whole() -> None:
+    firm = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3), (4, 5), (5, 6), (4, 6)]
+    joins = (*(join(pair, 0.999) for pair in firm), join((3, 4), 0.6))
+    assembly = Assembly(7, {k: pose(k) for k in range(7)}, (tuple(range(7)),), joins)
+    found = judge_assembly(assembly, scored(*joins, rival((3, 6), 0.55)), WEIGHTS)
+    bridge = found.joins[-1].confidence
+    assert bridge < 0.8
+    assert all(found.confidence[idx] <= bridge + 1e-12 for idx in (4, 5, 6))
+    assert all(found.confidence[idx] > 0.95 for idx in range(4))
+    assert all(e.confidence > 0.95 for e in found.joins[:-1]), "inside it is firm"
+
+
+def test_pieces_that_a_person_has_pinned_hold_each_other() -> None:
+    assembly = one_component(4, (0, 1), (2, 3), fit=0.99)
+    alone = judge_assembly(assembly, scored(*assembly.joins), WEIGHTS)
+    assert min(alone.confidence[2], alone.confidence[0]) == 0.0, "no join connects the two halves"
+    pinned = judge_assembly(assembly, scored(*assembly.joins), WEIGHTS, Constraints(pinned={0: pose(0), 3: pose(3)}))
+    assert pinned.confidence[0] == pinned.confidence[3] == 1.0
+    assert pinned.confidence[1] > 0.5
+    assert pinned.confidence[2] > 0.5
+
+
+@pytest.mark.parametrize(("scores", "most"), [((0.6,), 0.84), ((0.1,), 0.19), ((0.6, 0.6), 0.9744), ((0.999,), 1.0)])
+def test_a_cut_is_no_surer_than_all_its_seams_together_allow(scores: tuple[float, ...], most: float) -> None:
+    firm = [join(pair, 0.9999) for pair in ((0, 1), (2, 3))]
+    joins = (*firm, *(join(pair, score) for pair, score in zip([(1, 2), (0, 3)], scores, strict=False)))
+    assembly = Assembly(4, {k: pose(k) for k in range(4)}, (tuple(range(4)),), joins)
+    evidence = gather_evidence(assembly, scored(*joins))
+    assert evidence.share[list(evidence.tree.edges).index(2)] == pytest.approx(most, abs=1e-4)
+
+
+def test_more_joins_between_two_sides_make_them_surer() -> None:
+    pairs = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)]
+    one = judged(one_component(6, *pairs, fit=0.95))[2, 3]
+    two = judged(one_component(6, *pairs, (0, 5), fit=0.95))[2, 3]
+    three = judged(one_component(6, *pairs, (0, 5), (1, 4), fit=0.95))[2, 3]
+    assert one < two < three
+
+
+def test_where_hardly_a_piece_is_placed_a_join_that_no_loop_holds_may_be_chance() -> None:
+    pair = Assembly(40, {k: pose(k) for k in range(2)}, ((0, 1),), (join((0, 1), 0.99),))
+    assert judge_assembly(pair, scored(*pair.joins), WEIGHTS).confidence[0] < 0.5, "so it is a guess"
+
+
+def test_features_have_their_columns_even_without_joins() -> None:
+    assert gather_evidence(one_component(3), NONE).features.shape == (0, len(FEATURES))
+    assert gather_evidence(one_component(3, (0, 1), (1, 2)), NONE).features.shape == (2, len(FEATURES))
     nothing = judge_assembly(Assembly(3, {}, ()), NONE, WEIGHTS)
     assert (nothing.joins, dict(nothing.confidence)) == ((), {})
 
 
-def test_features_count_loops_and_tell_when_there_are_none() -> None:
+def test_features_are_of_the_joins_that_hold_the_component_together() -> None:
     two_triangles = one_component(5, (0, 1), (1, 2), (0, 2), (1, 3), (2, 3), (3, 4))
-    rows = dict(zip([(0, 1), (1, 2), (0, 2), (1, 3), (2, 3), (3, 4)], join_features(two_triangles, NONE), strict=True))
-    assert rows[1, 2][1:3].tolist() == [2.0, 0.0], "in both triangles; the square of the other four joins passes it by"
-    assert rows[0, 1][1:3].tolist() == [2.0, 0.0], "in one triangle and the square"
-    assert rows[3, 4][1:3].tolist() == [0.0, 1.0]
+    evidence = gather_evidence(two_triangles, scored(rival((1, 4), 0.8)))
+    pairs = [pairs_of(two_triangles)[row] for row in evidence.tree.edges]
+    assert pairs == [(0, 1), (1, 2), (1, 3), (3, 4)]
+    own, no_loop, crowd, usual, placed = evidence.features.T
+    assert own == pytest.approx(np.log(4.0))
+    assert no_loop.tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert crowd == pytest.approx([0.0] * 4, abs=1e-3), "one rival as good at pieces 1 and 4"
+    assert usual == pytest.approx(0.0, abs=1e-3)
+    assert placed.tolist() == [0.0] * 4
+    assert evidence.share == pytest.approx([1.0, 1.0, 1.0, 0.5], abs=0.01), "other joins without a rival cross all but the last"
 
 
 def with_confidence(assembly: Assembly, **low: float) -> Assembly:
