@@ -13,8 +13,9 @@ from jigsawnet_bench.cases import suite_cases
 from jigsawnet_bench.documents import SIZES_FILE, plot_file, write_page
 from jigsawnet_bench.experiments import TABLES
 from jigsawnet_bench.networks import load_ensembles
-from jigsawnet_bench.pictures import write_contact_sheet
+from jigsawnet_bench.pictures import write_contact_sheet, write_sheet
 from jigsawnet_bench.plots import plot_curves, plot_precision_recall, plot_sizes, plot_stages
+from jigsawnet_bench.real import REAL_LEGEND, real_lines
 from jigsawnet_bench.records import Run
 from jigsawnet_bench.results import EXPERIMENT, SUITE, Results, all_results, check_free, write_results
 from jigsawnet_bench.runner import Launch, plan_jobs, run_jobs
@@ -45,6 +46,8 @@ class SuiteOptions:
     """Just ``most`` puzzles of each group that has several."""
     trainings: tuple[Path, ...] = ()
     """Folders of finished trainings, for the experiment with detectors."""
+    weights: Path | None = None
+    """Folder of a learned bundle, instead of the one of the package."""
 
 
 def bench_suite(
@@ -76,7 +79,7 @@ def bench_suite(
         check_free(out, suite.name, SUITE if suite.head.task == "solve" else EXPERIMENT)
     if options.trainings:
         load_ensembles(options.trainings)  # a folder that is no training is named before the long work
-    jobs = plan_jobs(suite, cases, work, options.methods, options.trainings)
+    jobs = plan_jobs(suite, cases, work, options.methods, options.trainings, options.weights)
     runs = run_jobs(jobs, options.workers, suite.head.time_limit, progress, launch)
     out.mkdir(parents=True, exist_ok=True)
     write = _write_solved if suite.head.task == "solve" else _write_experiment
@@ -105,8 +108,11 @@ def _write_experiment(
         own = name.replace(suite.head.task, suite.name, 1)
         results = Results(own, suite.head.title, command, options.workers, summary, rows, format=EXPERIMENT)
         write_results(out, results)
-        tables.append(table_of(own, summary))
-        _write_markdown(out, results, tables[-1:])
+        if summary:
+            tables.append(table_of(own, summary))
+            _write_markdown(out, results, tables[-1:])
+    if suite.head.task == "real":
+        write_sheet(REAL_LEGEND, real_lines(runs), work / suite.name, out / plot_file(suite.name, "contact"))
     return tables
 
 

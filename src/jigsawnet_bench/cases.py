@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Sequence
@@ -18,13 +17,17 @@ from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE, read_truth
 from jigsawnet.loading import load_puzzle
-from jigsawnet.shred import shred_images
+from jigsawnet.shred import ShredConfig, shred_images, with_preset
 from jigsawnet.shred.pages import make_page
 from jigsawnet.types import Assembly, Float32Array, Puzzle, UInt8Array
+from jigsawnet_bench.layouts import NEIGHBOR_PX, gap_of, kinds_in, truth_of
 from jigsawnet_bench.suite import Group, Suite
 
 _WAVES = ((90.0, 40.0), (22.0, 22.0), (4.0, 9.0), (1.2, 5.0))
 """Width in px and strength in grey levels of the colour fields of a made-up picture."""
+
+_OPTIONS_STREAM = 2
+"""Options of presets are drawn apart from pictures and cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,23 @@ class Case:
     @property
     def title(self) -> str:
         """For people: what the puzzle is made of."""
-        if self.group.kind.source in ("photos", "folders"):
+        if self.group.kind.source == "photos" or self.group.kind.is_read:
             return " + ".join(path.name for path in self.sources)
         return f"generated {'page' if self.group.kind.source == 'pages' else 'picture'} {self.number + 1}"
+
+    @property
+    def gap_px(self) -> float:
+        """How close true neighbours come; bites and torn rims leave the rest of a seam tight."""
+        if self.group.kind.is_read:
+            return gap_of(self.sources[0])
+        return NEIGHBOR_PX + self.shred.gap_px
+
+    @property
+    def shred(self) -> ShredConfig:
+        """How it is cut: the group's options, with those that the preset draws; at every strength the same dice fall."""
+        kind, own = self.group.kind, self.group.shred
+        rng = np.random.default_rng((self.number, _OPTIONS_STREAM))
+        return with_preset(own, kind.preset, kind.strength, rng) if kind.preset else own
 
     def digest(self) -> str:
         """Names the puzzle by everything it is made of, and by no name or path."""
@@ -49,7 +66,8 @@ class Case:
             "mix": self.group.kind.mix,
             "foreign": self.group.kind.foreign,
             "seed": self.number,
-            "shred": dataclasses.asdict(self.group.shred),
+            "shred": self.shred.record(),
+            **({"gap_px": self.gap_px} if self.group.kind.is_read else {}),
             "pictures": [_digest_of(path) for path in self.sources],
         }
         return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:24]
@@ -76,7 +94,9 @@ def suite_cases(
     Raises:
         InputError: pictures or folders are needed and not given, or hold nothing.
     """
-    kept = [g for g in suite.groups if largest is None or g.kind.source == "folders" or g.shred.pieces <= largest]
+    kept = [g for g in suite.groups if largest is None or g.kind.is_read or g.shred.pieces <= largest]
+    if photos is None and suite.head.task == "precision" and folders:
+        kept = [g for g in kept if g.kind.is_read]
     if exactly and most:
         kept = [replace(g, kind=replace(g.kind, puzzles=most)) if g.kind.puzzles > 1 else g for g in kept]
     if not kept:
@@ -84,9 +104,9 @@ def suite_cases(
     pictures = _pictures(suite, photos) if any(group.kind.source == "photos" for group in kept) else []
     cases: list[Case] = []
     for group in kept:
-        if group.kind.source == "folders":
+        if group.kind.is_read:
             if folders or len(kept) == 1:  # beside other groups, folders may be left out
-                cases += _folder_cases(group, folders, most)
+                cases += _folder_cases(group, folders, most, with_truth=suite.head.task != "real")
             continue
         for number in range(group.kind.puzzles)[:most]:
             cases.append(Case(group, number, _spread(pictures, group, number) if group.kind.source == "photos" else ()))
@@ -95,14 +115,14 @@ def suite_cases(
 
 def build_puzzle(case: Case) -> tuple[Puzzle, Assembly]:
     """Cut or read a puzzle; gives the truth as well."""
-    if case.group.kind.source == "folders":
+    if case.group.kind.is_read:
         puzzle = load_puzzle(case.sources[0])
         return puzzle, read_truth(case.sources[0], puzzle)
     rng = np.random.default_rng(case.number)
     images = _images(case, rng)
     own = case.group.kind.mix
-    puzzle, truth = shred_images(images[:own], case.group.shred, rng)
-    return add_foreign(puzzle, truth, [shred_images([image], case.group.shred, rng)[0] for image in images[own:]], rng)
+    puzzle, truth = shred_images(images[:own], case.shred, rng)
+    return add_foreign(puzzle, truth, [shred_images([image], case.shred, rng)[0] for image in images[own:]], rng)
 
 
 def add_foreign(puzzle: Puzzle, truth: Assembly, others: Sequence[Puzzle], rng: np.random.Generator) -> tuple[Puzzle, Assembly]:
@@ -161,14 +181,18 @@ def _spread(pictures: Sequence[Path], group: Group, number: int) -> tuple[Path, 
     return tuple(pictures[(start + k) % n] for k in range(group.kind.mix + group.kind.foreign))
 
 
-def _folder_cases(group: Group, folders: Sequence[Path], most: int | None) -> list[Case]:
-    """Puzzles of each folder given; they form a group named after the folder."""
+def _folder_cases(group: Group, folders: Sequence[Path], most: int | None, with_truth: bool) -> list[Case]:
+    """Puzzles of each folder given; they form a group named after the folder, of a collection after each folder in it."""
     if not folders:
         raise InputError("This suite reads puzzles with their truth; give folders that hold such with --folders.")
     cases: list[Case] = []
     for folder in folders:
-        own = replace(group, kind=replace(group.kind, name=folder.resolve().name))
-        cases += [Case(own, number, (puzzle,)) for number, puzzle in enumerate(puzzle_folders(folder)[:most])]
+        real = group.kind.source == "real"
+        kinds = kinds_in(folder) if real else {folder.resolve().name: puzzle_folders(folder)}
+        for name, puzzles in kinds.items():
+            own = replace(group, kind=replace(group.kind, name=name))
+            chosen = [puzzle for puzzle in puzzles if not with_truth or truth_of(puzzle) != "none"]
+            cases += [Case(own, number, (puzzle,)) for number, puzzle in enumerate(chosen[:most])]
     return cases
 
 
@@ -200,7 +224,7 @@ def _has_truth(folder: Path) -> bool:
 @cache
 def _digest_of(path: Path) -> str:
     """Contents of a file, or of all files of a folder."""
-    files = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.name.encode() if path.is_dir() else b"")

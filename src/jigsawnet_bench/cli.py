@@ -15,8 +15,8 @@ from jigsawnet.errors import ConfigError
 
 LIBRARIES = ("jinja2", "matplotlib", "pandas")
 """Of the extra ``bench``."""
-STAGES = ("match", "compose", "detect", "solve")
-DOCS, COST = "docs", "cost"
+STAGES = ("match", "compose", "detect", "precision", "solve")
+DOCS, COST, PRECISION = "docs", "cost", "precision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,9 @@ class Bench:
     """A suite of puzzles, put together by the paper's methods and ours: quick, photos-9, photos-36, photos-100, photos-400,
     photos-1000, damage, pages, authors, or the path of a .toml file like these. Or one stage: match: how many true neighbours
     each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
-    right joins from wrong ones; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or docs: write
-    docs/results.md, docs/stages.md and docs/failures.md."""
+    right joins from wrong ones; precision: the same in short, for many kinds of puzzles, with the pieces of --folders, or of
+    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or docs: write docs/results.md,
+    docs/stages.md and docs/failures.md."""
     photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")
@@ -51,6 +52,8 @@ class Bench:
     runs: tuple[Path, ...] = ()
     """For detect: folders written by `jigsawnet train`, with the paper's network: of a run without RoI the networks to compare
     with, of all runs the curves of convergence."""
+    weights: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """Networks and coefficients written by `jigsawnet train`, instead of those that come with the package."""
     largest: int = 1000
     """Leave out puzzles with more pieces than this."""
 
@@ -62,7 +65,7 @@ class Bench:
             raise ConfigError(f"seeds is {self.seeds}; at least 1 is needed.")
         if self.suite == DOCS:
             return self._write_docs()
-        if self.photos is None and self.suite in (*STAGES, COST):
+        if self.photos is None and self.suite in (*STAGES, COST) and not (self.suite == PRECISION and self.folders):
             raise ConfigError(f"bench {self.suite} cuts photographs; give their folder with --photos.")
         return self._measure_cost(self.photos) if self.photos and self.suite == COST else self._run_suite()
 
@@ -70,7 +73,9 @@ class Bench:
         from jigsawnet_bench.bench import SuiteOptions, bench_suite  # noqa: PLC0415 - needs the extra
 
         folders, is_stage = (*self.folders, *self.authors), self.suite in STAGES
-        options = SuiteOptions(self.photos, folders, self.methods, self.seeds, self.largest, self.workers, is_stage, self.runs)
+        options = SuiteOptions(
+            self.photos, folders, self.methods, self.seeds, self.largest, self.workers, is_stage, self.runs, self.weights
+        )
         with progress_bars() as progress:
             tables, failed = bench_suite(self.suite, self.out, self.work, options, self._command(), progress)
         for table in tables:
@@ -97,6 +102,7 @@ class Bench:
         for option in ("folders", "authors", "runs"):
             paths: tuple[Path, ...] = getattr(self, option)
             words += [f"--{option}", *(path.name for path in paths)] if paths else []
+        words += ["--weights", self.weights.name] if self.weights else []
         words += ["--methods", *(f'"{name}"' if " " in name else name for name in self.methods)] if self.methods else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         words += ["--largest", str(self.largest)] if self.largest != 1000 else []

@@ -23,6 +23,7 @@ from jigsawnet_bench.tasks import MOST_FOR_NETWORKS, SCORERS
 IntArray = NDArray[np.int64]
 DETECTORS = (*NETWORKS, *SCORERS)
 RECALLS = (0.97, 0.98)
+PRECISION = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +68,12 @@ def precision_at_recall(score: FloatArray, right: BoolArray, recall: float) -> f
     """The best precision among the thresholds that reach at least ``recall``."""
     precision, reached = precision_recall(score, right)
     return float(precision[reached >= recall - 1e-12].max(initial=0.0))
+
+
+def recall_at_precision(score: FloatArray, right: BoolArray, precision: float) -> float:
+    """The best recall among the thresholds whose precision is at least ``precision``."""
+    held, reached = precision_recall(score, right)
+    return float(reached[held >= precision - 1e-12].max(initial=0.0))
 
 
 def reliability(score: FloatArray, right: BoolArray, bins: int = 10) -> Reliability:
@@ -117,6 +124,32 @@ def decision_rows(sets: Sequence[Judged]) -> tuple[list[Row], list[Row]]:
     for candidates in sets:
         groups.setdefault((candidates.matcher, candidates.group.kind.name), []).append(candidates)
     return [*rows], [row for group in groups.values() for row in _decisions(group)]
+
+
+def precision_rows(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Candidate recall over true neighbours, and what scores tell of the candidates found; per puzzle, and per kind.
+
+    ``AP``: average precision; ``R97``: share of the right candidates that a threshold with precision 0.97 reaches.
+    """
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        kinds.setdefault((row["puzzle"], row["matcher"]), []).append(row)
+    single = [{**_precisions([row]), "seed": row["seed"], "picture": row["picture"]} for row in rows]
+    return [*single], [_precisions(kind) for kind in kinds.values()]
+
+
+def _precisions(rows: Sequence[Row]) -> dict[str, Any]:
+    right = np.concatenate([np.array(row["right"], bool) for row in rows])
+    neighbors, found = (sum(row[key] for row in rows) for key in ("neighbors", "found"))
+    figures: dict[str, Any] = {
+        "puzzle": rows[0]["puzzle"], "matcher": rows[0]["matcher"], "puzzles": len(rows), "neighbors": neighbors,
+        "candidate_recall": round(found / max(1, neighbors), 4), "candidates": len(right), "right": int(right.sum()),
+    }  # fmt: skip
+    scores = {scorer: np.concatenate([np.array(row["scores"][scorer], np.float64) for row in rows]) for scorer in SCORERS}
+    figures |= {f"AP {scorer}": round(average_precision(score, right), 4) for scorer, score in scores.items()}
+    return figures | {
+        f"R97 {scorer}": round(recall_at_precision(score, right, PRECISION), 4) for scorer, score in scores.items()
+    }
 
 
 def greedy_rows(sets: Sequence[Judged]) -> tuple[list[Row], list[Row]]:

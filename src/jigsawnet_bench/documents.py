@@ -56,7 +56,7 @@ def plot_file(name: str, kind: str) -> str:
     return f"{name}-{kind}.{'jpg' if kind == 'contact' else 'png'}"
 
 
-SHOWN = {SIZES_FILE: SIZES_CAPTION, plot_file("damage", "curves"): PLOTS["curves"]}
+SHOWN = {SIZES_FILE: SIZES_CAPTION} | {plot_file(name, "curves"): PLOTS["curves"] for name in ("damage", "world")}
 """Pictures that the documentation shows; the others lie beside the results of whoever runs the benchmark."""
 _IMAGES = "images"
 MOST_FAILURES = 5
@@ -70,6 +70,14 @@ solve, from reading the pieces to the last file written, and beside them the sum
 they are the sum of the stages); memory is the largest of all puzzles; a puzzle that failed counts as 0 in PCR, ACR recall and
 LCR. The paper's figures stand beside ours where it has any: they are from other puzzles and another machine unless it is said
 otherwise. [Single stages](stages.md) and [what still fails](failures.md) have pages of their own.
+"""
+REAL = "real"
+_REAL_TITLES = {"real": "With truth", "real_strips": "Strips, by their order", "real_unknown": "Without truth"}
+_REAL_HEAD = """Means over the puzzles of a kind; of strips over all pairs and joins of a kind. Joins right and found: ACR and
+its recall. Pairs right: neighbours in the true order that lie side by side, within 5 degrees and 40 px up or down. Sure: pieces
+with a confidence of 0.9 or more; right: they lie rightly to others of their own component, even if that is not the largest.
+Upright joins: those that turn by less than 5 degrees, where pieces are stored upright, so
+that others are wrong. A puzzle that failed counts as 0.
 """
 _STAGES_HEAD = """# Single stages
 
@@ -111,7 +119,7 @@ def write_documents(results_folder: Path, docs_folder: Path) -> list[Path]:
         if (results_folder / file).is_file():
             shutil.copyfile(results_folder / file, docs_folder / _IMAGES / _image(file))
     texts = {
-        "results.md": results_text(suites, docs_folder),
+        "results.md": results_text(suites, docs_folder, stages),
         "stages.md": stages_text(stages),
         "failures.md": failures_text(suites),
     }
@@ -120,8 +128,8 @@ def write_documents(results_folder: Path, docs_folder: Path) -> list[Path]:
     return [docs_folder / name for name in texts]
 
 
-def results_text(results: Sequence[Results], docs_folder: Path) -> str:
-    """All tables of suites."""
+def results_text(results: Sequence[Results], docs_folder: Path, others: Sequence[Results] = ()) -> str:
+    """All tables of suites, and those of real material, which are among the ``others``."""
     parts = [_RESULTS_HEAD, *_picture(SIZES_FILE, docs_folder)]
     for each in results:
         parts += [f"## {plain(each.name)}\n", f"{plain(each.title)}.\n", _origin(each)]
@@ -129,6 +137,11 @@ def results_text(results: Sequence[Results], docs_folder: Path) -> str:
             parts += [f"### {plain(f'{each.name}: {table.title}')}\n", table.markdown() + "\n"]
             parts += [f"{table.note}\n"] if table.note else []
         parts += _picture(plot_file(each.name, "curves"), docs_folder)
+    real = [each for each in others if is_real(each) and each.summary]
+    if real:
+        parts += ["## real\n", f"{plain(real[0].title)}.\n", _REAL_HEAD, _origin(real[0])]
+    for each in real:
+        parts += [f"### {plain(_REAL_TITLES.get(each.name, each.name))}\n", table_of(each.name, each.summary).markdown() + "\n"]
     return "\n".join(parts)
 
 
@@ -136,9 +149,14 @@ def stages_text(results: Sequence[Results]) -> str:
     """All tables of single stages."""
     parts = [_STAGES_HEAD]
     for each in results:
-        if each.summary:
+        if each.summary and not is_real(each):
             parts += [f"## {plain(each.name)}\n", _origin(each), table_of(each.name, each.summary).markdown() + "\n"]
     return "\n".join(parts)
+
+
+def is_real(results: Results) -> bool:
+    """True for what `bench real` has measured."""
+    return results.name.partition("_")[0] == REAL
 
 
 def failures_text(results: Sequence[Results]) -> str:

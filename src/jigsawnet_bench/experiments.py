@@ -16,10 +16,12 @@ from jigsawnet_bench.decisions import (
     convergence_rows,
     decision_rows,
     greedy_rows,
+    precision_rows,
     speed_rows,
 )
 from jigsawnet_bench.methods import Task
 from jigsawnet_bench.networks import NETWORKS, Verdict, load_ensembles
+from jigsawnet_bench.real import real_tables
 from jigsawnet_bench.records import Run
 from jigsawnet_bench.results import Row
 from jigsawnet_bench.tables import mean_rows
@@ -73,10 +75,17 @@ def detect_tables(runs: Sequence[Run], out: Path, trainings: Sequence[Path]) -> 
     }
 
 
+def precision_tables(runs: Sequence[Run], out: Path, trainings: Sequence[Path]) -> Tables:
+    """Candidate recall, and the average precision of every scorer, for each kind of puzzle."""
+    return {"precision": precision_rows(list(_rows(runs)))}
+
+
 TABLES: Mapping[Task, Callable[[Sequence[Run], Path, Sequence[Path]], Tables]] = {
     "match": match_tables,
     "compose": compose_tables,
     "detect": detect_tables,
+    "precision": precision_tables,
+    "real": lambda runs, out, trainings: real_tables(runs),
 }
 """Called as ``tables(runs, out, trainings)``: plots go to the folder ``out``."""
 

@@ -12,9 +12,8 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.evaluation.metrics import Metrics, evaluate, right_candidates, right_pieces
 from jigsawnet.evaluation.neighbors import true_neighbors
 from jigsawnet.types import Assembly, BoolArray, FloatArray, Puzzle, sort_components
+from jigsawnet_bench.layouts import NEIGHBOR_PX
 
-NEIGHBOR_PX = 5.0
-"""True neighbours come this close, and twice the erosion."""
 SCORE_EDGES: FloatArray = 1.0 / (1.0 + np.exp(-np.linspace(-10.0, 10.0, 101)))
 """Inner edges of the bins in which scores are counted: fine near 0 and near 1, where detectors put most."""
 
@@ -22,10 +21,12 @@ Pairs = frozenset[tuple[int, int]]
 
 
 def measure(
-    puzzle: Puzzle, truth: Assembly, assembly: Assembly, rows: Candidates, min_score: float, erosion_px: float = 0.0
+    puzzle: Puzzle, truth: Assembly, assembly: Assembly, rows: Candidates, min_score: float, gap_px: float = NEIGHBOR_PX
 ) -> dict[str, Any]:
-    """Everything that is known about one result, as plain values; ``min_score`` is what the composer asks of a join."""
-    gap_px = NEIGHBOR_PX + 2 * erosion_px
+    """Everything that is known about one result, as plain values.
+
+    ``min_score`` is what the composer asks of a join, ``gap_px`` how close true neighbours come.
+    """
     metrics = over_own_pieces(evaluate(puzzle, assembly, truth, gap_px), truth)
     neighbors = true_neighbors(puzzle, truth, gap_px)
     right = right_candidates(puzzle, rows, truth, gap_px=gap_px)

@@ -11,7 +11,7 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError
 from jigsawnet.refine import RefineConfig
 
-Task = Literal["solve", "match", "compose", "detect"]
+Task = Literal["solve", "match", "compose", "detect", "precision", "real"]
 """What is done to a puzzle; see `tasks`."""
 
 OURS = "ours"
@@ -48,7 +48,9 @@ def _methods() -> dict[Task, dict[str, Method]]:
     composers = [Method(name, replace(bare, scorer="fit", composer=name)) for name in COMPOSERS]
     composers.append(Method("default", SolveConfig(scorer="fit")))
     matchers = [Method(name, SolveConfig(matcher=name)) for name in MATCHERS]
-    of_task: dict[Task, list[Method]] = {"solve": solvers, "match": matchers, "compose": composers, "detect": matchers}
+    of_task: dict[Task, list[Method]] = {
+        "solve": solvers, "match": matchers, "compose": composers, "detect": matchers, "precision": matchers, "real": solvers,
+    }  # fmt: skip
     return {task: {method.name: method for method in methods} for task, methods in of_task.items()}
 
 

@@ -56,6 +56,18 @@ def draw_result(puzzle: Puzzle, truth: Assembly, assembly: Assembly) -> UInt8Arr
     return np.hstack([panels[0], gap, panels[1], gap, panels[2]])
 
 
+def draw_alone(puzzle: Puzzle, assembly: Assembly) -> UInt8Array:
+    """A strip as wide as that of `draw_result`: the pieces and the result; pieces left out are outlined in blue."""
+    scale = _scale(puzzle)
+    small = Puzzle(puzzle.name, tuple(_shrink(piece, scale) for piece in puzzle.pieces))
+    size = (3 * PANEL[0] + GAP_PX) // 2, 3 * PANEL[1] // 2
+    panels = [
+        _panel(small, Assembly(len(puzzle), {}, ()), {}, size=size),
+        _panel(small, _shrink_poses(assembly, scale), dict.fromkeys(assembly.unplaced, UNPLACED), size=size),
+    ]
+    return np.hstack([panels[0], np.full((size[1], GAP_PX, 3), 255, np.uint8), panels[1]])
+
+
 def _scale(puzzle: Puzzle) -> float:
     area = sum(int(np.count_nonzero(piece.mask)) for piece in puzzle.pieces)
     return min(1.0, _LONG_SIDE_PX / max(1.0, math.sqrt(1.5 * area)))
@@ -86,19 +98,25 @@ def _shrink_poses(assembly: Assembly, scale: float) -> Assembly:
     return dataclasses.replace(assembly, poses=poses)
 
 
-def _panel(puzzle: Puzzle, assembly: Assembly, marks: Mapping[int, tuple[int, int, int]], faded: bool = False) -> UInt8Array:
+def _panel(
+    puzzle: Puzzle,
+    assembly: Assembly,
+    marks: Mapping[int, tuple[int, int, int]],
+    faded: bool = False,
+    size: tuple[int, int] = PANEL,
+) -> UInt8Array:
     """All pieces as they lie, the unplaced below, with outlines, on white, as large as fits the panel."""
     layout = lay_out(puzzle, assembly, with_unplaced=True)
     rgba = render_assembly(puzzle, assembly, with_unplaced=True)
     alpha = rgba[..., 3:].astype(np.float32) / 255.0 * (_FADED if faded and marks else 1.0)
     canvas = np.ascontiguousarray(np.rint(rgba[..., :3] * alpha + 255.0 * (1.0 - alpha)).astype(np.uint8))
-    shrink = min(PANEL[0] / canvas.shape[1], PANEL[1] / canvas.shape[0], 1.0)
+    shrink = min(size[0] / canvas.shape[1], size[1] / canvas.shape[0], 1.0)
     thickness = max(1, round(2.0 / shrink))
     for idx, color in marks.items():
         border = layout.canvas_from_piece[idx] @ outer_contour(puzzle.pieces[idx])
         if len(border):
             cv2.polylines(canvas, [np.rint(border).astype(np.int32).reshape(-1, 1, 2)], True, color, thickness)
-    return np.asarray(ImageOps.pad(Image.fromarray(canvas), PANEL, color="white"), np.uint8)
+    return np.asarray(ImageOps.pad(Image.fromarray(canvas), size, color="white"), np.uint8)
 
 
 def worst_first(runs: Sequence[Run]) -> list[Run]:
@@ -117,17 +135,21 @@ def write_contact_sheet(runs: Sequence[Run], work: Path, path: Path) -> None:
     methods = [run.method for run in runs]
     method = OURS if OURS in methods else methods[-1]
     chosen = worst_first([run for run in runs if run.method == method])[:MOST]
+    write_sheet(f"{method}: {_LEGEND}", {run.key: _line(run) for run in chosen}, work, path)
+
+
+def write_sheet(head: str, lines: Mapping[str, str], work: Path, path: Path) -> None:
+    """Stack the pictures of runs, by their keys, each with its line above; those that are not there are passed over."""
     rows: list[UInt8Array] = []
-    for run in chosen:
+    for key, line in lines.items():
         try:
-            strip = read_image(thumbnail_path(work, run.key))[..., :3]
+            strip = read_image(thumbnail_path(work, key))[..., :3]
         except InputError:
             continue  # the working folder was emptied in part
-        rows += [_label(_line(run), strip.shape[1]), strip]
+        rows += [_label(line, strip.shape[1]), strip]
     if rows:
         path.parent.mkdir(parents=True, exist_ok=True)
-        sheet = np.vstack([_label(f"{method}: {_LEGEND}", rows[0].shape[1]), *rows])
-        Image.fromarray(sheet).save(path, quality=_JPEG_QUALITY)
+        Image.fromarray(np.vstack([_label(head, rows[0].shape[1]), *rows])).save(path, quality=_JPEG_QUALITY)
 
 
 def _line(run: Run) -> str:

@@ -30,14 +30,19 @@ Launch = Callable[[Sequence[Sequence[Job]], int, float, Callable[[], None]], Non
 
 
 def plan_jobs(
-    suite: Suite, cases: Sequence[Case], work: Path, methods: Sequence[str] = (), runs: Sequence[Path] = ()
+    suite: Suite,
+    cases: Sequence[Case],
+    work: Path,
+    methods: Sequence[str] = (),
+    runs: Sequence[Path] = (),
+    weights: Path | None = None,
 ) -> list[Job]:
-    """A job for each puzzle and method; ``methods`` replaces those of the suite, ``runs`` are those of `Job`."""
+    """A job for each puzzle and method; ``methods`` replaces those of the suite; ``runs`` and ``weights`` as in `Job`."""
     task = suite.head.task
     check_methods(methods, task)
     folder, source = work / suite.name, source_digest()
     return [
-        Job(case, METHODS[task][name], folder, source, task, tuple(runs))
+        Job(case, METHODS[task][name], folder, source, task, tuple(runs), weights)
         for case in cases
         for name in dict.fromkeys(methods or suite.methods_of(case.group))
     ]
@@ -83,7 +88,8 @@ def warm_up_jobs(jobs: Sequence[Job]) -> list[Job]:
     """A tiny puzzle for each method, so that nothing is compiled for the first time while the clock runs."""
     group = Group(Kind(WARM_UP, "generated", 1), ShredConfig(pieces=4))
     methods = {job.method.name: job for job in jobs}
-    tiny = [replace(job, case=Case(group, 0), folder=job.folder / WARM_UP) for job in methods.values()]
+    task = {job.task: "solve" if job.task == "real" else job.task for job in jobs}  # what is cut has its truth
+    tiny = [replace(job, case=Case(group, 0), folder=job.folder / WARM_UP, task=task[job.task]) for job in methods.values()]
     return [job for job in tiny if read_record(job.folder, job.key()) is None]
 
 

@@ -28,8 +28,9 @@ from jigsawnet.io.truth import read_truth
 from jigsawnet.loading import load_puzzle
 from jigsawnet.types import Progress, no_progress
 from jigsawnet_bench.cases import puzzle_folders, suite_cases
+from jigsawnet_bench.layouts import NEIGHBOR_PX, gap_of
 from jigsawnet_bench.machine import CLONE, commit_of, describe_machine, git, resident_mb
-from jigsawnet_bench.measure import NEIGHBOR_PX, over_own_pieces
+from jigsawnet_bench.measure import over_own_pieces
 from jigsawnet_bench.suite import load_suite
 from jigsawnet_bench.tables import NOTHING, Table, figure, percent
 from jigsawnet_bench.work import as_files
@@ -83,12 +84,11 @@ class SideBySide:
         """Solve, compare, print and write; 1 when a solve failed."""
         with ExitStack() as stack:
             folders = [path for folder in self.puzzles for path in puzzle_folders(folder)]
-            puzzles = {"/".join(path.absolute().parts[-2:]): (path, NEIGHBOR_PX) for path in folders}
+            puzzles = {"/".join(path.absolute().parts[-2:]): (path, gap_of(path)) for path in folders}
             for suite in self.suite:
                 for case in suite_cases(load_suite(suite), self.photos, self.folders, self.seeds, self.largest):
-                    gap_px = NEIGHBOR_PX + 2 * case.group.shred.erosion_px
                     name = f"{case.group.kind.name}, {case.title}, seed {case.number}"
-                    puzzles[name] = stack.enter_context(as_files(case)), gap_px
+                    puzzles[name] = stack.enter_context(as_files(case)), case.gap_px
             base = stack.enter_context(checked_out(self.base))
             progress = stack.enter_context(progress_bars())
             rows = compare(puzzles, {BASE: base / "src", NOW: CLONE / "src"}, self.repeat, progress)

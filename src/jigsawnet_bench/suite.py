@@ -11,13 +11,13 @@ from typing import Any, Literal
 from jigsawnet.errors import ConfigError, FormatError, InputError
 from jigsawnet.io.files import read_text
 from jigsawnet.io.json_files import check_keys, fill, table, tables
-from jigsawnet.shred import ShredConfig
+from jigsawnet.shred import PRESETS, ShredConfig
 from jigsawnet_bench.machine import CLONE
 from jigsawnet_bench.methods import METHODS, Task, check_methods
 
 BUILTIN = Path(__file__).parent / "builtin"
 
-Source = Literal["photos", "pages", "generated", "folders"]
+Source = Literal["photos", "pages", "generated", "folders", "real"]
 SHRED_KEY = "shred"
 
 
@@ -29,13 +29,18 @@ class Kind:
     """For people, such as "36 pieces"."""
     source: Source = "photos"
     """What is cut. photos: pictures of a folder; pages: made-up pages of text; generated: made-up pictures. folders: nothing,
-    pieces with their truth are read."""
+    pieces with their truth are read. real: so are collections of such
+    folders and strips in order, and for the task real also pieces without truth."""
     puzzles: int = 3
     """How many puzzles; each has a picture and a seed of its own."""
     mix: int = 1
     """Pictures mixed in one puzzle."""
     foreign: int = 0
     """Pieces added that belong to nothing: one of each of so many other pictures, cut in the same way."""
+    preset: str = ""
+    """Also damaged as this preset of the shredder says."""
+    strength: float = 1.0
+    """Of the preset, from 0 to 1."""
     methods: tuple[str, ...] = ()
     """Who puts them together; all methods of the suite when left out."""
     paper: tuple[str, ...] = ()
@@ -44,8 +49,17 @@ class Kind:
     def __post_init__(self) -> None:
         if self.puzzles < 1 or self.mix < 1 or self.foreign < 0:
             raise ConfigError("puzzles and mix must be 1 or more, foreign 0 or more.")
-        if self.foreign and self.source == "folders":
+        if self.preset and self.preset not in PRESETS:
+            raise ConfigError(f'there is no preset "{self.preset}"; use one of {", ".join(PRESETS)}.')
+        if not 0.0 <= self.strength <= 1.0:
+            raise ConfigError(f"strength is {self.strength}; it must be between 0 and 1.")
+        if self.foreign and self.is_read:
             raise ConfigError("foreign pieces are added to puzzles that are cut, not to those that are read.")
+
+    @property
+    def is_read(self) -> bool:
+        """True when pieces are read and nothing is cut."""
+        return self.source in ("folders", "real")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +89,11 @@ class Sweep:
     axis: str
     """What is varied, with its unit: the label of the axis."""
     vary: str
-    """An option of the shredder, "mix" or "foreign"."""
+    """An option of the shredder, "mix", "foreign" or "strength"."""
     values: tuple[int | float, ...]
     source: Source = "photos"
     puzzles: int = 3
+    preset: str = ""
     methods: tuple[str, ...] = ()
 
 
@@ -171,12 +186,17 @@ def _group(entry: Mapping[str, Any], where: str) -> Group:
 def _sweep(entry: Mapping[str, Any], where: str) -> Iterator[Group]:
     sweep = fill(Sweep, {key: value for key, value in entry.items() if key != SHRED_KEY}, where)
     fixed = table(entry, SHRED_KEY, where)
-    of_kind = sweep.vary in ("mix", "foreign")
+    of_kind = sweep.vary in ("mix", "foreign", "strength")
     if not of_kind:
         check_keys({sweep.vary: None}, ShredConfig.__dataclass_fields__, f"{where}: vary")
     for value in sweep.values:
         curve = Curve(sweep.name, sweep.axis, float(value))
-        kind: dict[str, Any] = {"name": f"{sweep.name} {value:g}", "source": sweep.source, "puzzles": sweep.puzzles}
+        kind: dict[str, Any] = {
+            "name": f"{sweep.name} {value:g}",
+            "source": sweep.source,
+            "puzzles": sweep.puzzles,
+            "preset": sweep.preset,
+        }
         shred = {**fixed}
         (kind if of_kind else shred)[sweep.vary] = value
         filled = fill(Kind, {**kind, "methods": list(sweep.methods)}, where)

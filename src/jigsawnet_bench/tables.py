@@ -174,7 +174,9 @@ _PAPER: _Columns = {
 def table_of(title: str, rows: Sequence[Row], note: str = "") -> Table:
     """Rows with the same keys as a table."""
     head = tuple(rows[0]) if rows else ()
-    return Table(title, head, tuple(tuple(cell_text(row[key]) for key in head) for row in rows), note)
+    return Table(
+        title, head, tuple(tuple(NOTHING if row[key] is None else cell_text(row[key]) for key in head) for row in rows), note
+    )
 
 
 def suite_tables(results: Results) -> list[Table]:

@@ -18,15 +18,19 @@ from jigsawnet.context import Context
 from jigsawnet.errors import InputError, JigsawNetError
 from jigsawnet.evaluation.detector import simulate_scores
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate, right_candidates
+from jigsawnet.evaluation.neighbors import true_neighbors
+from jigsawnet.evaluation.strips import right_strip_candidates
+from jigsawnet.loading import load_input
 from jigsawnet.pipeline import Corridor
 from jigsawnet.score.views import SeamViews
 from jigsawnet.store import FoundCandidates
 from jigsawnet.types import Assembly, Puzzle
 from jigsawnet_bench.cases import Case, build_puzzle
+from jigsawnet_bench.layouts import NEIGHBOR_PX, pictures_of, read_order, truth_of
 from jigsawnet_bench.machine import peak_mb
-from jigsawnet_bench.measure import NEIGHBOR_PX
 from jigsawnet_bench.methods import METHODS, Task
 from jigsawnet_bench.networks import THRESHOLD, Verdict, judge, load_ensembles
+from jigsawnet_bench.real import real_case
 from jigsawnet_bench.records import Record, thumbnail_path, write_record
 from jigsawnet_bench.work import PEAK, Job, solve_case, source_digest
 
@@ -51,7 +55,8 @@ def run_job(job: Job) -> None:
     try:
         if source_digest() != job.source:
             raise InputError("The program was changed while the bench ran; run it again.")
-        record = solve_case(job, thumbnail_path(job.folder, key)) if job.task == "solve" else _EXPERIMENTS[job.task](job)
+        solve = {"solve": solve_case, "real": real_case}.get(job.task)
+        record = solve(job, thumbnail_path(job.folder, key)) if solve else _EXPERIMENTS[job.task](job)
     except Exception as error:
         text = str(error) if isinstance(error, JigsawNetError) else f"{type(error).__name__}: {error}"
         record = Record(error=text or type(error).__name__)
@@ -64,7 +69,7 @@ def match_case(job: Job) -> Record:
     walk = job.corridor(puzzle)
     rows: Candidates = walk.get("candidates").rows
     stages = {stage.name: stage for stage in walk.stages}
-    n, erosion, seconds = len(puzzle), 2 * job.case.group.shred.erosion_px, stages["contours"].seconds + stages["match"].seconds
+    n, erosion, seconds = len(puzzle), job.case.gap_px - NEIGHBOR_PX, stages["contours"].seconds + stages["match"].seconds
     right = right_candidates(puzzle, rows, truth, gap_px=BORDER_PX + erosion)
     residuals = rows.feature("residual")[right & rows.measured]
     degree = np.bincount(np.concatenate([rows.i, rows.j]), minlength=n)
@@ -89,7 +94,7 @@ def compose_case(job: Job) -> Record:
     puzzle, truth = build_puzzle(job.case)
     by_seam = job.corridor(puzzle)
     found: FoundCandidates = by_seam.get("candidates")
-    right = right_candidates(puzzle, found.rows, truth, gap_px=BORDER_PX + 2 * job.case.group.shred.erosion_px)
+    right = right_candidates(puzzle, found.rows, truth, gap_px=BORDER_PX + job.case.gap_px - NEIGHBOR_PX)
     scores = simulate_scores(right, PRECISION, RECALL, np.random.default_rng((job.case.number, 1)))
     simulated = _changed(by_seam, by_seam.config)
     simulated.put("scored", replace(found, rows=found.rows.with_scores(scores)), None)
@@ -123,7 +128,7 @@ def detect_case(job: Job) -> Record:
         views = SeamViews(scene.pixels, scene.borders, found.rows)
         for ensemble in load_ensembles(job.runs):
             verdicts |= judge(ensemble, views)
-    right = right_candidates(puzzle, found.rows, truth, gap_px=BORDER_PX + 2 * group.shred.erosion_px)
+    right = right_candidates(puzzle, found.rows, truth, gap_px=BORDER_PX + job.case.gap_px - NEIGHBOR_PX)
     solved: list[Row] = [
         {"method": method.name, "scorer": scorer, **_shares(puzzle, each.get("assembly"), truth, job.case)}
         for method in METHODS["compose"].values() if job.method.name == "dense"
@@ -134,6 +139,30 @@ def detect_case(job: Job) -> Record:
         "matcher": job.method.name, "n_pieces": len(puzzle), "right": right.tolist(), "solved": solved,
         "joins": np.column_stack([found.rows.i, found.rows.j]).tolist(),
         "verdicts": {name: _plain(verdict) for name, verdict in verdicts.items()},
+    }  # fmt: skip
+    return _record([row])
+
+
+def precision_case(job: Job) -> Record:
+    """Candidates of one matcher for one puzzle: how many true neighbours have a right one, and the scores of every scorer."""
+    case, folder = job.case, next(iter(job.case.sources), None)
+    if case.group.kind.is_read and folder and truth_of(folder) == "order":
+        puzzle = load_input([pictures_of(folder)]).puzzle
+        walk, (order, n) = job.corridor(puzzle), read_order(folder, puzzle)
+        rows: Candidates = walk.get("candidates").rows
+        right, neighbors = right_strip_candidates(puzzle, rows, order), n - 1
+    else:
+        puzzle, truth = build_puzzle(case)
+        walk = job.corridor(puzzle)
+        rows = walk.get("candidates").rows
+        right = right_candidates(puzzle, rows, truth, gap_px=case.gap_px)
+        neighbors = len(true_neighbors(puzzle, truth, case.gap_px))
+    scored = {scorer: walk.changed(replace(walk.config, scorer=scorer)) for scorer in SCORERS}
+    row = {
+        "matcher": job.method.name, "pieces": len(puzzle), "neighbors": neighbors,
+        "found": len(set(zip(rows.i[right].tolist(), rows.j[right].tolist(), strict=True))),
+        "right": right.tolist(),
+        "scores": {scorer: _verdict(each, rows).score.round(6).tolist() for scorer, each in scored.items()},
     }  # fmt: skip
     return _record([row])
 
@@ -158,7 +187,7 @@ def _by_pose(rows: Candidates) -> NDArray[np.intp]:
 
 
 def _shares(puzzle: Puzzle, assembly: Assembly, truth: Assembly, case: Case) -> Row:
-    metrics = asdict(evaluate(puzzle, assembly, truth, NEIGHBOR_PX + 2 * case.group.shred.erosion_px))
+    metrics = asdict(evaluate(puzzle, assembly, truth, case.gap_px))
     return {name: round(metrics[name] or 0.0, 4) for name in MEANS}
 
 
@@ -170,4 +199,6 @@ def _record(rows: list[Row]) -> Record:
     return Record(peak_mb=peak_mb(), measured={"rows": rows})
 
 
-_EXPERIMENTS: Mapping[Task, Callable[[Job], Record]] = {"match": match_case, "compose": compose_case, "detect": detect_case}
+_EXPERIMENTS: Mapping[Task, Callable[[Job], Record]] = {
+    "match": match_case, "compose": compose_case, "detect": detect_case, "precision": precision_case,
+}  # fmt: skip

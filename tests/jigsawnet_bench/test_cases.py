@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from jigsawnet.errors import InputError
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.pieces import write_pieces
-from jigsawnet.shred import ShredConfig
+from jigsawnet.shred import Damage, ShredConfig
 from jigsawnet.types import Assembly, Puzzle
 from jigsawnet_bench.cases import Case, build_puzzle, suite_cases
 from jigsawnet_bench.suite import Group, Head, Kind, Source, Suite, load_suite
@@ -90,6 +91,32 @@ def test_a_puzzle_is_named_by_what_it_is_made_of_and_not_by_names(photos: Path, 
     worn = replace(first, group=replace(first.group, shred=ShredConfig(pieces=4, noise=1.0)))
     digests = {first.digest(), second.digest(), replace(first, number=7).digest(), worn.digest()}
     assert len(digests) == 4
+
+
+def test_a_preset_is_drawn_for_each_puzzle_and_stronger_with_its_strength(photos: Path) -> None:
+    def damaged(strength: float, number: int = 0) -> Case:
+        return Case(
+            Group(Kind("fresco", preset="fresco", strength=strength), ShredConfig(pieces=4)), number, (photos / "a.png",)
+        )
+
+    weak, strong, other = damaged(0.25), damaged(0.5), damaged(0.5, 1)
+    assert strong.shred == damaged(0.5).shred
+    assert strong.shred.pieces == 4
+    assert strong.shred.damage.loss_px == pytest.approx(2 * weak.shred.damage.loss_px, rel=1e-3)
+    assert other.shred.damage.loss_px != strong.shred.damage.loss_px
+    assert len({case.digest() for case in (weak, strong, other)}) == 3
+    puzzle, truth = build_puzzle(strong)
+    assert len(puzzle) == truth.n_pieces == 4
+
+
+def test_neighbours_come_as_close_as_what_was_lost_allows(photos: Path) -> None:
+    def gap(**options: Any) -> float:
+        return Case(Group(Kind("worn"), ShredConfig(**options)), 0, (photos / "a.png",)).gap_px
+
+    assert gap() == 5.0
+    assert gap(erosion_px=2.0, damage=Damage(mask_px=-1.0)) == 11.0
+    assert gap(damage=Damage(mask_px=1.0, loss_px=9.0)) == 5.0
+    assert Case(Group(Kind("fresco", "real")), 0, (Path("fresco/wall"),)).gap_px == 25.0
 
 
 def test_folders_with_truth_are_puzzles(solved_folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from jigsawnet_bench.decisions import (
     decision_rows,
     greedy_rows,
     precision_at_recall,
+    precision_rows,
+    recall_at_precision,
     reliability,
     speed_rows,
     take_until_connected,
@@ -53,6 +56,25 @@ def test_precision_at_a_recall_is_the_best_among_the_thresholds_that_reach_it() 
     assert precision_at_recall(SCORE, RIGHT, 1 / 3) == 1.0
     assert precision_at_recall(SCORE, RIGHT, 0.5) == 0.75
     assert precision_at_recall(SCORE, RIGHT, 1.0) == 0.75
+
+
+def test_recall_at_a_precision_is_the_best_among_the_thresholds_that_keep_it() -> None:
+    assert recall_at_precision(SCORE, RIGHT, 0.97) == pytest.approx(1 / 3)
+    assert recall_at_precision(SCORE, RIGHT, 0.75) == 1.0
+    assert recall_at_precision(1.0 - SCORE, RIGHT, 0.97) == 0.0
+
+
+def test_precision_is_pooled_over_the_puzzles_of_a_kind() -> None:
+    def row(seed: int, score: list[float], right: list[bool], found: int) -> dict[str, Any]:
+        head = {"puzzle": "fresco", "seed": seed, "picture": f"{seed}.png", "matcher": "dense", "pieces": 3}
+        return {**head, "neighbors": 2, "found": found, "right": right, "scores": dict.fromkeys(SCORERS, score)}
+
+    rows, (kind,) = precision_rows([row(0, [0.9, 0.2], [True, False], 1), row(1, [0.8, 0.5], [False, True], 1)])
+    assert [each["AP seam"] for each in rows] == [1.0, 0.5]
+    assert [each["picture"] for each in rows] == ["0.png", "1.png"]
+    assert (kind["puzzles"], kind["neighbors"], kind["candidate_recall"], kind["candidates"]) == (2, 4, 0.5, 4)
+    assert kind["AP seam"] == pytest.approx((1.0 + 2 / 3) / 2, abs=1e-4)
+    assert kind["R97 seam"] == 0.5
 
 
 def test_a_share_of_nothing_is_zero() -> None:

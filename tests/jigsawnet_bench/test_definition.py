@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jigsawnet.errors import FormatError, InputError
+from jigsawnet.shred import PRESETS
 from jigsawnet_bench.methods import METHODS
 from jigsawnet_bench.paper import FIGURES
 from jigsawnet_bench.suite import Suite, builtin_suites, load_suite, parse_suite
@@ -21,7 +22,8 @@ def parse(text: str) -> Suite:
 
 def test_what_is_shipped_can_be_read() -> None:
     sizes = {f"photos-{n}" for n in (9, 36, 100, 400, 1000)}
-    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "match", "compose", "detect", "solve"} | sizes
+    stages = {"match", "compose", "detect", "precision", "solve"}
+    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "world"} | stages | sizes
     for name in builtin_suites():
         suite = load_suite(name)
         assert suite.name == name
@@ -79,6 +81,18 @@ def test_a_sweep_becomes_a_group_for_each_value() -> None:
     assert [group.shred.noise for group in suite.groups] == [0, 8]
 
 
+def test_the_world_is_every_preset_at_three_strengths() -> None:
+    found: dict[str, list[float]] = {}
+    for group in load_suite("world").groups:
+        kind = group.kind
+        assert group.curve is not None
+        assert (group.curve.at, group.curve.name) == (kind.strength, kind.preset)
+        assert (kind.source, group.shred.pieces) == ("pages" if kind.preset == "torn-page" else "photos", 36)
+        assert kind.puzzles >= 4
+        found.setdefault(kind.preset, []).append(kind.strength)
+    assert found == {name: [0.25, 0.5, 1.0] for name in PRESETS}
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -93,6 +107,8 @@ def test_a_sweep_becomes_a_group_for_each_value() -> None:
         ('title = "t"\n' + GROUP + "puzzles = true", "puzzles must be a whole number"),
         ('title = "t"\n' + GROUP + "puzzles = 0", "puzzles and mix must be 1 or more"),
         ('title = "t"\n' + GROUP + 'source = "films"', "source must be one of photos, pages, generated, folders"),
+        ('title = "t"\n' + GROUP + 'preset = "fire"', 'there is no preset "fire"; use one of fresco'),
+        ('title = "t"\n' + GROUP + "strength = 1.5", "strength is 1.5; it must be between 0 and 1"),
         ('title = "t"\n' + GROUP + "shred = {missing = 2.0}", "missing is 2.0; it must be between 0 and 1"),
         ('title = "t"\n' + GROUP + "shred = 9", "shred must be a table"),
         ('title = "t"\nmethods = "ours"\n' + GROUP, "methods must be a list"),

@@ -12,7 +12,7 @@ from jigsawnet.evaluation.metrics import evaluate
 from jigsawnet.io.images import read_image
 from jigsawnet.shred import ShredConfig
 from jigsawnet_bench.cases import Case, build_puzzle
-from jigsawnet_bench.measure import NEIGHBOR_PX
+from jigsawnet_bench.layouts import NEIGHBOR_PX
 from jigsawnet_bench.methods import METHODS
 from jigsawnet_bench.records import Record, read_record, record_path, thumbnail_path, write_record
 from jigsawnet_bench.suite import Group, Kind
@@ -43,14 +43,13 @@ def test_the_way_is_that_of_the_pipeline_with_or_without_saved_stages(job: Job, 
     assert (fresh.measured["pcr"], fresh.measured["lcr"]) == (metrics.pcr, metrics.lcr) == (1.0, 1.0)
     assert fresh.seconds == pytest.approx(sum(fresh.stages.values()), abs=0.01)
     assert fresh.stage_seconds == pytest.approx(fresh.seconds - fresh.stages["read"] - fresh.stages["write"], abs=0.01)
-    assert [*fresh.stages][:3] == ["read", "contours", "match"]
+    assert [*fresh.stages][:4] == ["read", "halo", "contours", "match"]
     assert [*fresh.stages][-3:] == ["second round", "confidence", "write"]
     assert min(fresh.stages["read"], fresh.stages["write"], fresh.stage_seconds) > 0
     assert read_image(thumbnail_path(job.folder, "fresh")).shape[1] > 1000
     assert fresh.peak_mb == max(fresh.memory.values())
-    assert {"read", "contours", "match", "score", "compose", "refine", "second round", "confidence", "write"} == set(
-        fresh.memory
-    )
+    names = {"read", "halo", "contours", "match", "score", "compose", "refine", "second round", "confidence", "write"}
+    assert set(fresh.memory) == names
     for name in ("find_candidates", "score_candidates", "compose"):
         monkeypatch.setattr(pipeline, name, None)  # not needed again
     again = solve_case(job, thumbnail_path(job.folder, "again"))
@@ -108,7 +107,8 @@ def test_methods_of_one_matcher_share_its_candidates(job: Job) -> None:
     scores = {name: walks[name].key("scored") for name in ("CNN+BF", "CNN+HLM", "Zhang", "only GLC")}
     assert scores["CNN+BF"] == scores["CNN+HLM"] != scores["Zhang"] == scores["only GLC"]
     assert walks["Zhang"].get("candidates").rows.alignments() == walks["CNN+BF"].get("candidates").rows.alignments()
-    assert (walks["Zhang"].made, walks["CNN+BF"].made, walks["CNN+BF"].reused) == (["contours", "match"], [], ["match"])
+    assert walks["Zhang"].made == ["halo", "contours", "match"]
+    assert (walks["CNN+BF"].made, walks["CNN+BF"].reused) == ([], ["match"])
     assert len({each.key() for each in jobs.values()}) == len(METHODS["solve"])
     assert len({walk.key("assembly") for walk in walks.values()}) == len(METHODS["solve"])
 
