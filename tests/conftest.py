@@ -16,7 +16,7 @@ from jigsawnet.borders import Borders, build_borders, mark_compiled
 from jigsawnet.candidates import Candidates
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
-from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.shred import ShredConfig, preset, shred_images
 from jigsawnet.types import Alignment, Assembly, Piece, Puzzle, UInt8Array
 
 mark_compiled()  # no test depends on whether it is the first to solve; those of the first solve say so themselves
@@ -68,6 +68,13 @@ def tiny_puzzle(picture: UInt8Array) -> tuple[Puzzle, Assembly]:
 def nine_pieces(picture: UInt8Array) -> tuple[Puzzle, Assembly]:
     """Nine turned pieces of a small picture, and the truth."""
     return shred_images([picture], ShredConfig(pieces=9), np.random.default_rng(9))
+
+
+@pytest.fixture(scope="session")
+def fresco() -> tuple[Puzzle, Assembly]:
+    """Nine pieces that crumbled and lost parts of their borders, and the truth."""
+    rng = np.random.default_rng(1)
+    return shred_images([colorful_picture(480, 360)], preset("fresco", 0.6, rng, 9), rng)
 
 
 @cache

@@ -33,6 +33,7 @@ from jigsawnet.borders import (
     solve_symmetric,
 )
 from jigsawnet.contours import ContourConfig, trace_contours
+from jigsawnet.match.contact import _settle_all, bends, settle
 from jigsawnet.match.gap import _votes, gap_step
 from jigsawnet.match.verify import VerifyConfig, _verify_all, verify
 from jigsawnet.score.seam_path import _trace_all, trace_seams
@@ -207,16 +208,19 @@ def test_one_signature_for_each_kernel() -> None:
     for contours in ((), (None,), contours_of(blob(30), SPECK)):
         other = build_borders(contours)
         assert (typeof(other.kernel), typeof(other.insides)) == (typeof(borders.kernel), typeof(borders.insides))
-    before = len(_verify_all.signatures), len(_trace_all.signatures), len(_votes.signatures)
+    kernels = (_verify_all, _trace_all, _votes, _settle_all)
+    before = [len(kernel.signatures) for kernel in kernels]
     for kind, order in ((np.int32, "C"), (np.int64, "F")):
         i, j = np.zeros(2, kind), np.ones(2, kind)
         pose = np.array([(0, 60, 0), (1, 0, 60)], np.float32 if kind is np.int32 else np.float64, order=order)
         pose.setflags(write=False)
         verify(borders, i, j, pose, VerifyConfig())
-        trace_seams(borders, i, j, pose, np.zeros(2, np.float32))
+        trace_seams(borders, i, j, pose, np.zeros(2, np.float32), np.full(2, 2.5, np.float32))
+        for refine in (True, False):
+            settle(borders, i, j, pose, bends(borders), refine)
         gap_step(borders, i, j, pose, 0.0, 2.5)
-    after = len(_verify_all.signatures), len(_trace_all.signatures), len(_votes.signatures)
-    assert [max(1, count) for count in before] == list(after) == [1, 1, 1]
+    after = [len(kernel.signatures) for kernel in kernels]
+    assert [max(1, count) for count in before] == after == [1, 1, 1, 1]
 
 
 def square_ring(side: float = 60.0, step: float = 3.0) -> Contour:

@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.borders import build_borders
-from jigsawnet.candidates import FEATURES, MIDDLE, Candidates
+from jigsawnet.candidates import CONTACT, FEATURES, MIDDLE, Candidates
 from jigsawnet.compose import ComposeConfig, compose
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, wrap_angle
 from jigsawnet.pipeline import solve_puzzle
+from jigsawnet.store import rows_from_arrays, rows_to_arrays
 from jigsawnet.types import Alignment, Join, Piece, Puzzle, Seam
 
-COLUMNS = ("i", "j", "pose", "features", "gap_px", "fit", "score")
+COLUMNS = ("i", "j", "pose", "features", "gap_px", "fit", "score", "contact")
 PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] < pair[1])
 POSES = st.builds(SE2, st.floats(-3, 3), st.floats(-9, 9), st.floats(-9, 9))
 SINGLE = st.floats(0, 500, width=32)
@@ -60,7 +61,7 @@ def is_free(column: Any) -> bool:
 def test_the_columns_are_those_that_are_saved() -> None:
     assert Candidates.__slots__ == COLUMNS
     rows = Candidates.of([join(0, 1), join(1, 2)])
-    assert [getattr(rows, name).shape for name in COLUMNS] == [(2,), (2,), (2, 3), (2, 13), (2,), (2,), (2,)]
+    assert [getattr(rows, name).shape for name in COLUMNS] == [(2,), (2,), (2, 3), (2, 13), (2,), (2,), (2,), (2, 16)]
     assert len(FEATURES) == len(set(FEATURES)) == 13
     assert FEATURES[MIDDLE] == ("middle_x", "middle_y")
 
@@ -112,7 +113,7 @@ def test_a_table_of_nothing() -> None:
     ):  # fmt: skip
         assert len(empty) == 0
         assert empty.alignments() == ()
-        assert [getattr(empty, name).shape for name in COLUMNS] == [(0,), (0,), (0, 3), (0, 13), (0,), (0,), (0,)]
+        assert [getattr(empty, name).shape for name in COLUMNS] == [(0,), (0,), (0, 3), (0, 13), (0,), (0,), (0,), (0, 16)]
 
 
 @quick
@@ -219,3 +220,56 @@ def test_given_candidates_of_a_piece_that_does_not_exist_are_refused() -> None:
     pieces = tuple(Piece(k, str(k), np.full((40, 40, 3), 90, np.uint8), np.ones((40, 40), bool)) for k in range(2))
     with pytest.raises(ValueError, match="does not exist"):
         solve_puzzle(Puzzle("two", pieces), candidates=[join(0, 1, 40.0), join(0, 2)])
+
+
+def touching(n: int, first: float = 1.0) -> Candidates:
+    contact = first + np.arange(n * len(CONTACT), dtype=np.float32).reshape(n, -1)
+    features = np.ones((n, len(FEATURES)), np.float32)
+    return Candidates.make([0] * n, np.arange(1, n + 1), np.zeros((n, 3)), features, fit=0.5, contact=contact)
+
+
+def test_contact_goes_with_its_row() -> None:
+    rows, plain = touching(3), Candidates.of([join(0, 1), join(1, 2)])
+    assert rows.ragged.all()
+    assert not plain.ragged.any()
+    assert_same(rows.take(np.array([2, 0])), Candidates.concat([rows.take(slice(2, 3)), rows.take(slice(1))]))
+    np.testing.assert_array_equal(rows.take(np.array([2, 0])).contact, rows.contact[[2, 0]])
+    mixed = Candidates.concat([plain, rows, plain])
+    assert mixed.ragged.tolist() == [False, False, True, True, True, False, False]
+    np.testing.assert_array_equal(mixed.contact[2:5], rows.contact)
+    best = rows.with_scores(np.array([0.1, 0.9, 0.5]))
+    np.testing.assert_array_equal(best.contact, rows.contact[[1, 2, 0]])
+
+
+def test_contact_that_was_not_measured_takes_no_memory() -> None:
+    plain = Candidates.of([join(0, 1), join(1, 2)])
+    for rows in (plain, plain.take(np.array([1, 0, 1])), Candidates.concat([plain, plain])):
+        assert rows.contact.shape == (len(rows), len(CONTACT))
+        assert rows.contact.dtype == np.float32
+        assert not any(rows.contact.strides)
+
+
+def test_contact_is_saved_and_read_again() -> None:
+    for rows in (
+        touching(3),
+        Candidates.of([join(0, 1)]),
+        Candidates.none(),
+        Candidates.concat([touching(2), touching(1, 9.0)]),
+    ):
+        assert_same(rows_from_arrays(rows_to_arrays(rows)), rows)
+
+
+def test_tables_saved_without_contact_are_read() -> None:
+    rows = touching(3)
+    saved = {name: values for name, values in rows_to_arrays(rows).items() if name != "contact"}
+    found = rows_from_arrays(saved)
+    assert not found.ragged.any()
+    assert_same(found, replace(rows, contact=np.full_like(rows.contact, np.nan)))
+
+
+@pytest.mark.parametrize(
+    "contact", [np.zeros((3, 5), np.float32), np.zeros((2, 16), np.float32), np.zeros(3, np.float32), np.zeros((3, 16), int)]
+)
+def test_contact_of_another_shape_is_no_contact(contact: Any) -> None:
+    with pytest.raises(ValueError, match="columns of"):
+        rows_from_arrays(rows_to_arrays(touching(3)) | {"contact": contact})

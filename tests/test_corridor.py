@@ -22,7 +22,7 @@ from jigsawnet.geometry import SE2
 from jigsawnet.io.array_store import FolderStore, Saved
 from jigsawnet.io.run_folder import lock_folder
 from jigsawnet.learned import Learned, load_learned
-from jigsawnet.match import DenseConfig, MatchConfig, TsamouraConfig, VerifyConfig, ZhangConfig
+from jigsawnet.match import DenseConfig, MatchConfig, RaggedConfig, TsamouraConfig, VerifyConfig, ZhangConfig
 from jigsawnet.pipeline import STAGES, Corridor, Stage, assemble_in_time, solve_puzzle
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, Puzzle
@@ -92,11 +92,11 @@ def test_nothing_is_done_before_it_is_asked_for(puzzle: Puzzle) -> None:
     assert walk.find("assembly") is None
     assert walk.made == []
     borders = walk.get("borders")
-    assert walk.made == ["contours"]
+    assert walk.made == ["halo", "contours"]
     assert walk.get("borders") is borders, "it is made once"
     walk.get("scored")
-    assert walk.made == ["contours", "match", "scene", "score"]
-    assert [stage.name for stage in walk.stages] == ["contours", "match", "score"]
+    assert walk.made == ["halo", "contours", "match", "scene", "score"]
+    assert [stage.name for stage in walk.stages] == ["halo", "contours", "match", "score"]
     walk.get("assembly")
     assert walk.made == NAMES
     assert (walk.done, walk.reused) == ([], []), "there is no store"
@@ -161,10 +161,12 @@ def test_names_of_pieces_are_no_part_of_a_key_and_pixels_are(puzzle: Puzzle) -> 
 
 ALL, FROM_SCORE, ONLY_ASSEMBLY, NOTHING = SAVED, SAVED[1:], SAVED[2:], []
 OTHER_CONFIG: dict[str, tuple[SolveConfig, list[str]]] = {
+    "halo": (SolveConfig(halo=False), ALL),
     "contours": (SolveConfig(contours=ContourConfig(samples=200)), ALL),
     "matcher": (SolveConfig(matcher="zhang"), ALL),
     "match": (SolveConfig(match=replace(MATCH, per_piece=7)), ALL),
     "match, own options": (SolveConfig(match=replace(MATCH, dense=DenseConfig(seeds_per_pair=5))), ALL),
+    "match, ragged": (SolveConfig(match=replace(MATCH, dense=DenseConfig(ragged=RaggedConfig(enabled=False)))), ALL),
     "match, how seams are measured": (
         SolveConfig(match=replace(MATCH, dense=DenseConfig(verify=VerifyConfig(loose_px=3.0)))), ALL,
     ),
@@ -361,11 +363,24 @@ def test_only_pairs_with_a_new_piece_are_matched(eight: tuple[Puzzle, NewestStor
     assert pairs_matched(other) == 8, "how many are kept does not change what is measured"
 
 
-@pytest.mark.parametrize("option", ["contours", "match, own options", "match, how seams are measured"])
+@pytest.mark.parametrize("option", ["halo", "contours", "match, own options", "match, how seams are measured"])
 def test_what_was_measured_with_other_options_does_not_count(option: str, eight: tuple[Puzzle, NewestStore]) -> None:
     walk = Corridor(eight[0], OTHER_CONFIG[option][0], store=copy_of(eight[1], NewestStore()))
     walk.get("candidates")
     assert pairs_matched(walk) == 36
+
+
+def test_what_was_measured_with_another_halo_does_not_count(
+    eight: tuple[Puzzle, NewestStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The colours that were measured were those of pieces without a halo."""
+    whole, store = eight
+    for depth_px, pairs in ((0, 8), (2, 36)):
+        monkeypatch.setattr(pipeline, "find_halo", lambda _, depth_px=depth_px: depth_px)
+        walk = Corridor(whole, store=copy_of(store, NewestStore()))
+        walk.get("candidates")
+        assert walk.get("seen").halo_px == depth_px
+        assert pairs_matched(walk) == pairs
 
 
 @pytest.mark.parametrize("name", ["meta", "pieces", "reference", "i", "j", "pose", "features"])
@@ -464,7 +479,7 @@ def stopped_in(stage: str, monkeypatch: pytest.MonkeyPatch) -> Context:
 @pytest.mark.parametrize(
     ("stage", "kept"),
     [
-        ("contours", []), ("match", []), ("scene", ["match", "measured"]), ("score", ["match", "measured"]),
+        ("halo", []), ("contours", []), ("match", []), ("scene", ["match", "measured"]), ("score", ["match", "measured"]),
         ("compose", ["match", "measured", "score"]), ("refine", ["match", "measured", "score"]),
         ("second round", ["match", "measured", "score"]),
     ],
@@ -590,7 +605,7 @@ def test_candidates_that_were_put_are_not_looked_for_again(puzzle: Puzzle, walke
     walk = Corridor(puzzle)
     walk.put("scored", scored, "its key")
     assert walk.get("assembly") == walked[0]
-    assert walk.made == ["contours", "compose", "refine", "scene", "second round", "confidence"]
+    assert walk.made == ["halo", "contours", "compose", "refine", "scene", "second round", "confidence"]
     assert walk.key("scored") == "its key"
 
 

@@ -86,10 +86,10 @@ def test_figures_of_the_readme_are_in_the_results() -> None:
 
 
 def test_the_pages_of_the_bench_are_as_the_command_writes_them() -> None:
-    suites, docs = all_results(RESULTS), ROOT / "docs"
+    suites, stages, docs = all_results(RESULTS), all_results(RESULTS, EXPERIMENT), ROOT / "docs"
     written = {
-        "results.md": results_text(suites, docs),
-        "stages.md": stages_text(all_results(RESULTS, EXPERIMENT)),
+        "results.md": results_text(suites, docs, stages),
+        "stages.md": stages_text(stages),
         "failures.md": failures_text(suites),
     }
     for name, text in written.items():

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from jigsawnet.candidates import Candidates
-from jigsawnet.confidence import join_features
+from jigsawnet.confidence import gather_evidence
 from jigsawnet.errors import ModelError
 from jigsawnet.learned import COEFFICIENTS, PACKAGED, PARTS, VERSION, Learned, PartName, load_learned
 from jigsawnet.match.verify import FEATURES
-from jigsawnet.score.combine import combined_terms
+from jigsawnet.score.combine import combined_terms, ragged_terms
 from jigsawnet.score.detectors import load_detector
-from jigsawnet.seam_fit import seam_terms
+from jigsawnet.seam_fit import contact_terms, seam_terms, with_products
 from jigsawnet.types import Assembly
 
 
@@ -46,8 +46,14 @@ def rewrite(bundle: Path, name: str, change: Callable[[dict[str, Any]], None]) -
 def test_there_is_a_coefficient_for_every_term() -> None:
     terms = seam_terms(np.ones((1, len(FEATURES)), np.float32), 3.0)
     both = combined_terms(terms, np.full((1, 2), 0.5))
-    joins = join_features(Assembly(2, {}, ()), Candidates.none())
-    assert {"fit": terms.shape[1], "combined": both.shape[1], "confidence": joins.shape[1]} == COEFFICIENTS
+    joins = gather_evidence(Assembly(2, {}, ()), Candidates.none()).features
+    nothing = Candidates.none()
+    contact = with_products(contact_terms(nothing, 3.0))
+    touching = ragged_terms(nothing, 3.0, np.zeros((0, 2)), np.zeros((0, 2)))
+    assert {
+        "fit": terms.shape[1], "contact": contact.shape[1], "combined": both.shape[1], "touching": touching.shape[1],
+        "confidence": joins.shape[1],
+    } == COEFFICIENTS  # fmt: skip
 
 
 def test_the_shipped_bundle_is_whole() -> None:
@@ -55,7 +61,7 @@ def test_the_shipped_bundle_is_whole() -> None:
     listed = set(json.loads((PACKAGED / "bundle.json").read_text())["files"])
     assert listed | {"bundle.json"} == {path.name for path in PACKAGED.iterdir()}
     assert {name: len(getattr(learned, name).weights) for name in COEFFICIENTS} == COEFFICIENTS
-    assert [len(learned.network(name).sessions) for name in ("seam", "jigsawnet")] == [1, 3]
+    assert [len(learned.network(name).sessions) for name in ("seam", "ragged", "jigsawnet")] == [1, 1, 3]
     assert all(f"## {part}" in learned.card for part in PARTS)
 
 
@@ -93,6 +99,10 @@ def _heavier(content: dict[str, Any]) -> None:
     ("name", "change", "part"),
     [
         ("fit.json", _heavier, "fit"),
+        ("contact.json", _heavier, "contact"),
+        ("touching.json", _heavier, "touching"),
+        ("touching.json", lambda content: content.update(hopeless=0.5), "touching"),
+        ("ragged.json", lambda content: content.update(reject_below=0.3), "ragged"),
         ("combined.json", _heavier, "combined"),
         ("combined.json", lambda content: content.update(hopeless=0.5), "combined"),
         ("confidence.json", lambda content: content.update(bias=0.0), "confidence"),
@@ -133,8 +143,8 @@ def _list(**files: Any) -> Callable[[Path], None]:
     return lambda bundle: rewrite(bundle, "bundle.json", lambda content: content["files"].update(files))
 
 
-def _unlisted(bundle: Path) -> None:
-    rewrite(bundle, "bundle.json", lambda content: content["files"].pop("fit.json"))
+def _unlisted(name: str) -> Callable[[Path], None]:
+    return lambda bundle: rewrite(bundle, "bundle.json", lambda content: content["files"].pop(name))
 
 
 def _other_network(bundle: Path) -> None:
@@ -159,6 +169,10 @@ def _other_network(bundle: Path) -> None:
         (_write("model-card.md", b"another"), r"model-card\.md is damaged"),
         (_edit("bundle.json", format="jigsawnet/assembly"), "does not describe learned"),
         (_edit("bundle.json", version=VERSION + 1), f"has version {VERSION + 1} .* reads {VERSION}"),
+        (_edit("bundle.json", version=1), r"has version 1 .* reads 2; train again"),
+        (_unlisted("ragged.json"), r"does not list ragged\.json"),
+        (_unlisted("touching.json"), r"does not list touching\.json"),
+        (_edit("contact.json", weights=[0.5] * 77), "77 weights where 350 belong"),
         (_edit("bundle.json", version={"major": 1}), "has version"),
         (_edit("bundle.json", files=["fit.json"]), "does not list its files"),
         (_list(**{"fit.json": 7}), "does not list its files"),
@@ -166,10 +180,10 @@ def _other_network(bundle: Path) -> None:
         (_list(**{"/etc/passwd": "0"}), "outside its own folder"),
         (_list(**{"..": "0"}), "outside its own folder"),
         (_list(**{"a\\b": "0"}), "outside its own folder"),
-        (_unlisted, r"does not list fit\.json"),
+        (_unlisted("fit.json"), r"does not list fit\.json"),
         (_other_network, r"disagree about jigsawnet-1\.onnx"),
         (_edit("fit.json", weights=[0.5] * 76), "76 weights where 77 belong"),
-        (_edit("confidence.json", weights=[0.5] * 5), "5 weights where 4 belong"),
+        (_edit("confidence.json", weights=[0.5] * 4), "4 weights where 5 belong"),
         (_edit("combined.json", weights="many"), r"combined\.json cannot be read \(Expected `array`"),
         (_edit("combined.json", hopeless=None), r"combined\.json cannot be read"),
         (_edit("fit.json", bias=float("nan")), r"fit\.json cannot be read"),

@@ -21,7 +21,8 @@ from jigsawnet.refine import RefineConfig
 from jigsawnet.types import Assembly, Puzzle
 
 STAGE_OF = {
-    "trace_contours": "contours", "trace_again": "contours", "find_candidates": "match", "score_candidates": "score",
+    "find_halo": "halo", "without_halo": "halo", "trace_contours": "contours", "trace_again": "contours",
+    "find_candidates": "match", "score_candidates": "score",
     "compose": "compose", "second_round": "second round", "refine_poses": "refine", "judge_assembly": "confidence",
 }  # fmt: skip
 """The functions that do the work of a stage."""
@@ -145,9 +146,9 @@ def test_every_root_is_there_from_the_start(tiny_puzzle: tuple[Puzzle, Assembly]
 def test_a_product_makes_only_the_stages_before_it(tiny_puzzle: tuple[Puzzle, Assembly]) -> None:
     walk = Corridor(tiny_puzzle[0], SolveConfig(scorer="fit"))
     walk.get("borders")
-    assert walk.made == ["contours"]
+    assert walk.made == ["halo", "contours"]
     walk.get("scored")
-    assert walk.made == ["contours", "match", "scene", "score"]
+    assert walk.made == ["halo", "contours", "match", "scene", "score"]
     walk.get("scored")
     walk.get("assembly")
     assert walk.made == [stage.name for stage in STAGES], "each of them once"

@@ -88,6 +88,7 @@ def test_the_report_tells_seconds_and_counts_of_every_stage(nine: tuple[Puzzle, 
     assert report.config["compose"]["min_score"] == ComposeConfig().min_score
     assert {"match", "compose"} <= set(told)
     assert [stage.name for stage in report.stages] == [
+        "halo",
         "contours",
         "match",
         "score",

@@ -110,7 +110,8 @@ def test_a_package_that_does_not_bring_the_name_does_not_hide_that_there_is_none
 
 
 @pytest.mark.parametrize(("option", "names"), [
-    ("matcher", "dense, zhang, tsamoura"), ("scorer", "fit, jigsawnet, seam, combined"), ("composer", "best-first, glc, hlm"),
+    ("matcher", "dense, zhang, tsamoura"), ("scorer", "fit, jigsawnet, seam, ragged, combined"),
+    ("composer", "best-first, glc, hlm"),
 ])  # fmt: skip
 def test_options_name_what_is_registered(option: str, names: str) -> None:
     with pytest.raises(ConfigError, match=f"There is no {option} 'magic'; there are {names}"):
@@ -181,7 +182,8 @@ def test_a_puzzle_is_solved_by_what_another_package_registers(
     solution = solve_puzzle(puzzle, SolveConfig(matcher="theirs", scorer="theirs", composer="theirs"))
     assert theirs.called[:3] == ["find", "score", "compose"]
     assert evaluate(puzzle, solution.assembly, truth).pcr_tight == 1.0
-    assert {stage.name for stage in solution.report.stages} == {"contours", "match", "score", "compose", "refine", "confidence"}
+    stages = ["halo", "contours", "match", "score", "compose", "refine", "confidence"]
+    assert [stage.name for stage in solution.report.stages] == stages
     assert (solution.report.config["matcher"], solution.report.config["composer"]) == ("theirs", "theirs")
     assert solution.candidates.score.tolist() == sorted(solution.candidates.score.tolist(), reverse=True)
 

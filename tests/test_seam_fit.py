@@ -11,12 +11,22 @@ from hypothesis import strategies as st
 
 from jigsawnet import seam_fit as module
 from jigsawnet.borders import Borders
-from jigsawnet.candidates import FEATURES, Candidates
-from jigsawnet.learned import load_learned
+from jigsawnet.candidates import CONTACT, FEATURES, Candidates
+from jigsawnet.learned import Logistic, load_learned
 from jigsawnet.match import VerifyConfig, measure
 from jigsawnet.pipeline import Corridor
 from jigsawnet.score import Scene
-from jigsawnet.seam_fit import PLAIN_TERMS, CutShape, cut_shape, seam_fit, seam_terms
+from jigsawnet.seam_fit import (
+    PLAIN_TERMS,
+    CutShape,
+    contact_fit,
+    contact_terms,
+    cut_shape,
+    seam_fit,
+    seam_terms,
+    slack_of,
+    with_products,
+)
 from jigsawnet.types import Assembly, Float32Array, Puzzle
 
 WEIGHTS = load_learned().fit
@@ -135,3 +145,85 @@ def test_what_another_program_said_does_not_matter(nine: tuple[Borders, Candidat
     strangers = replace(rows, fit=np.full(len(rows), 0.5), features=np.full_like(rows.features, np.nan))
     np.testing.assert_array_equal(measure(borders, strangers, VERIFY).features, measure(borders, rows, VERIFY).features)
     np.testing.assert_array_equal(scene.fit(measure(borders, strangers, VERIFY)), scene.fit(measure(borders, rows, VERIFY)))
+
+
+def touching_rows(n: int = 1, **other: float) -> Candidates:
+    """Seams that touch in parts, all alike, good ones but for what is said."""
+    good = {
+        "contact": 90.0, "stretches": 3.0, "longest_contact": 50.0, "contact_span": 110.0, "contact_residual": 0.3,
+        "bend_fine": 0.7, "bend_coarse": 0.8, "roughness": 1.0, "facing": 130.0, "mean_gap": 2.0, "overlap_area": 0.0,
+        "near_step": 6.0, "near_correlation": 0.9, "far_step": 15.0, "far_correlation": 0.7, "far_spread": 30.0,
+    }  # fmt: skip
+    contact = np.array([[(good | other)[name] for name in CONTACT]] * n, np.float32)
+    return Candidates.make([0] * n, [1] * n, np.zeros((n, 3)), np.repeat(features(), n, axis=0), contact=contact)
+
+
+def test_contact_terms_are_comparable_between_puzzles() -> None:
+    """Twice as large in every length, measured on borders with steps twice as long, is the same seam."""
+
+    def terms(times: float) -> list[float]:
+        rows = touching_rows()
+        contact, measured = rows.contact.copy(), rows.features.copy()
+        px = [
+            CONTACT.index(n)
+            for n in (
+                "contact",
+                "longest_contact",
+                "contact_span",
+                "contact_residual",
+                "roughness",
+                "facing",
+                "mean_gap",
+                "overlap_area",
+            )
+        ]
+        contact[:, px] *= times
+        lengths = [
+            FEATURES.index(n) for n in ("length", "tight_length", "residual", "overlap_depth", "overlap_length", "flatness")
+        ]
+        measured[:, lengths] *= times
+        return contact_terms(replace(rows, contact=contact, features=measured), times * 3.0)[0].tolist()
+
+    assert terms(1.0) == pytest.approx(terms(2.0), rel=1e-6)
+    assert len(terms(1.0)) == 25
+
+
+def test_the_contact_fit_is_the_regression_on_terms_and_products() -> None:
+    weights = Logistic(bias=-2.0, weights=(1.0, *[0.0] * 349))
+    z = np.log1p(90.0 / STEP_PX) - 2.0
+    assert contact_fit(touching_rows(), STEP_PX, weights) == pytest.approx(1 / (1 + np.exp(-z)))
+    last = Logistic(bias=0.0, weights=(*[0.0] * 349, 1.0))
+    z = float(contact_terms(touching_rows(), STEP_PX)[0, -1]) ** 2
+    assert contact_fit(touching_rows(), STEP_PX, last) == pytest.approx(1 / (1 + np.exp(-z)))
+
+
+def test_what_touches_nowhere_or_was_not_measured_has_no_contact_fit() -> None:
+    sure = Logistic(bias=5.0, weights=(0.0,) * 350)
+    assert contact_fit(touching_rows(), STEP_PX, sure) > 0.99
+    assert contact_fit(touching_rows(contact=0.0), STEP_PX, sure).tolist() == [0.0]
+    unmeasured = Candidates.make([0], [1], np.zeros((1, 3)), features())
+    assert contact_fit(unmeasured, STEP_PX, sure).tolist() == [0.0]
+    assert contact_fit(Candidates.none(), STEP_PX, sure).shape == (0,)
+
+
+def test_many_contacts_are_rated_part_by_part_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = touching_rows(7)
+    rows = replace(rows, contact=rows.contact * np.linspace(0.1, 2.0, 7, dtype=np.float32)[:, None])
+    whole = contact_fit(rows, STEP_PX, load_learned().contact)
+    monkeypatch.setattr(module, "_CHUNK", 3)
+    np.testing.assert_array_equal(contact_fit(rows, STEP_PX, load_learned().contact), whole)
+
+
+def test_products_are_those_of_all_pairs_of_terms() -> None:
+    assert with_products(np.array([[2.0, 3.0, 5.0]])).tolist() == [[2, 3, 5, 4, 6, 10, 9, 15, 25]]
+
+
+@pytest.mark.parametrize(
+    ("residuals", "unit_px", "slack"),
+    [
+        ([], 1.0, 1.0), ([0.2, 0.1, 0.3], 1.0, 1.0), ([0.6], 1.0, 1.5), ([0.6, 0.6, 9.0], 1.0, 1.5), ([0.6], 2.0, 1.0),
+        ([1.2], 2.0, 1.5), ([5.0], 1.0, 2.0),
+    ],
+)  # fmt: skip
+def test_rough_seams_give_slack_of_at_most_twice(residuals: list[float], unit_px: float, slack: float) -> None:
+    assert slack_of(np.array(residuals, np.float32), unit_px) == pytest.approx(slack)

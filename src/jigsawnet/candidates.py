@@ -18,6 +18,13 @@ FEATURES = (
 )  # fmt: skip
 """Columns of the measured features. Lengths are px of border; ``middle`` is the middle of the seam in i's frame,
 ``share`` the part of the shorter perimeter that the seam takes."""
+CONTACT = (
+    "contact", "stretches", "longest_contact", "contact_span", "contact_residual", "bend_fine", "bend_coarse", "roughness",
+    "facing", "mean_gap", "overlap_area", "near_step", "near_correlation", "far_step", "far_correlation", "far_spread",
+)  # fmt: skip
+"""What is measured besides where a puzzle is ragged. Lengths in px of j's border: ``contact`` is what lies within about a unit
+of i's border, in so many ``stretches``; ``bend_*`` how alike the borders bend there, -1 to 1; ``facing`` what faces i's border
+within reach; ``near_*`` and ``far_*`` the colours across the seam where it touches and where it gapes."""
 MIDDLE = slice(FEATURES.index("middle_x"), FEATURES.index("middle_y") + 1)
 """The columns of the middle."""
 _SEAM = {
@@ -35,7 +42,8 @@ class Candidates:
 
     ``features (C, len(FEATURES))`` is what was measured along the seam at that pose, NaN where nothing was; ``gap_px (C,)``
     how far apart the borders lie there; ``fit (C,)`` the matcher's own score; ``score (C,)`` the scorer's probability that the
-    join is right, NaN before scoring. Columns are made once and never changed.
+    join is right, NaN before scoring; ``contact (C, len(CONTACT))`` what was measured of seams that touch only in parts, NaN in
+    puzzles whose seams do not. Columns are made once and never changed.
     """
 
     i: NDArray[np.int32]
@@ -45,6 +53,7 @@ class Candidates:
     gap_px: FloatArray
     fit: FloatArray
     score: FloatArray
+    contact: Float32Array
 
     @staticmethod
     def make(
@@ -55,6 +64,7 @@ class Candidates:
         gap_px: Any = 0.0,
         fit: Any = np.nan,
         score: Any = np.nan,
+        contact: Float32Array | None = None,
     ) -> Candidates:
         """A table of columns; single numbers stand for a whole column."""
         first = np.asarray(i, np.int32).reshape(-1)
@@ -63,9 +73,11 @@ class Candidates:
             features = np.full((n, len(FEATURES)), np.nan, np.float32)
         poses = np.asarray(pose)
         poses = poses.reshape(n, 3) if poses.dtype == np.float32 else poses.astype(np.float64).reshape(n, 3)
-        return Candidates(
-            first, np.asarray(j, np.int32).reshape(-1), poses, features, *(_column(c, n) for c in (gap_px, fit, score))
-        )
+        if contact is None:
+            contact = np.broadcast_to(np.float32(np.nan), (n, len(CONTACT)))
+        second = np.asarray(j, np.int32).reshape(-1)
+        gap, own, scores = (_column(c, n) for c in (gap_px, fit, score))
+        return Candidates(first, second, poses, features, gap, own, scores, contact)
 
     @staticmethod
     def none() -> Candidates:
@@ -114,6 +126,11 @@ class Candidates:
     def measured(self) -> BoolArray:
         """``(C,)``: rows whose seam was measured."""
         return ~np.isnan(self.feature("length"))
+
+    @property
+    def ragged(self) -> BoolArray:
+        """``(C,)``: rows of which contact was measured."""
+        return ~np.isnan(self.contact[:, 0])
 
     @property
     def common_gap_px(self) -> float:
@@ -165,15 +182,15 @@ def _constant(value: Any, n: int) -> FloatArray:
 
 
 def _pick(column: Any, rows: Rows, n: int) -> Any:
-    return _constant(column[0], n) if _is_constant(column) else column[rows]
+    return np.broadcast_to(column[0], (n, *column.shape[1:])) if _is_constant(column) else column[rows]
 
 
 def _is_constant(column: NDArray[Any]) -> bool:
-    return column.strides == (0,) and len(column) > 0
+    return not any(column.strides) and len(column) > 0
 
 
 def _joined(columns: list[NDArray[Any]]) -> NDArray[Any]:
     filled = [column for column in columns if len(column)] or columns[:1]
     if all(map(_is_constant, filled)) and len({repr(column[0]) for column in filled}) == 1:
-        return _constant(filled[0][0], sum(map(len, columns)))
+        return np.broadcast_to(filled[0][0], (sum(map(len, columns)), *filled[0].shape[1:]))
     return np.concatenate(columns)

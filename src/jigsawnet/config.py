@@ -20,13 +20,16 @@ class SolveConfig:
     """Who finds candidate joins. dense: ours; zhang: the JigsawNet paper's polygon matcher; tsamoura: border colours only."""
     scorer: str | None = None
     """Who says which candidates are right. fit: the matcher itself, from the measured seam; jigsawnet: the paper's boosted
-    network, which looks at the stitched pair; seam: our network, which looks along the seam; combined: seam and fit together,
-    as one calibrated probability. Left out, it is combined, and fit for the baseline matchers."""
+    network, which looks at the stitched pair; seam: our network, which looks along the seam; ragged: the same for seams that
+    touch only in parts; combined: networks and fit together, as one calibrated probability. Left out, it is
+    combined, and fit for the baseline matchers."""
     composer: str | None = None
     """Who puts pieces together. hlm and glc: the paper's two, by closed loops; best-first: best join first. Left out, it is
     hlm, and best-first for the baseline matchers."""
     min_confidence: float = 0.0
     """Pieces less sure than this are left out rather than put in a doubtful place."""
+    halo: bool = True
+    """Take the background's colour out of the outermost pixels of all pieces, where scanning has left it there."""
     contours: ContourConfig = field(default_factory=ContourConfig)
     match: MatchConfig = field(default_factory=MatchConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)

@@ -3,8 +3,11 @@
 bundle.json                   format, version, and the checksum of every file below
 fit.json                      coefficients of the seam fit: measured seam → probability
 seam.json, seam-1.onnx        our network, its threshold and how much it counts
+ragged.json, ragged-1.onnx    the same for seams that touch only in parts
 jigsawnet.json, *-1.onnx ...  the paper's ensemble
 combined.json                 coefficients of the combined score: measured seam and our network → probability
+contact.json                  coefficients of the contact fit: a seam that touches only in parts → probability
+touching.json                 coefficients of the combined score of such seams: contact and network → probability
 confidence.json               coefficients of the confidence of a join
 model-card.md                 what all of it was learned from, and its figures on held-out puzzles
 """
@@ -24,23 +27,24 @@ from jigsawnet.errors import ModelError
 if TYPE_CHECKING:
     import onnxruntime
 
-FORMAT, VERSION = "jigsawnet/learned", 1
+FORMAT, VERSION = "jigsawnet/learned", 2
 NETWORK_FORMAT, NETWORK_VERSION = "jigsawnet/weights", 1
 MANIFEST, CARD = "bundle.json", "model-card.md"
 PACKAGED = Path(__file__).parent / "weights"
 """The bundle that comes with the package."""
 
-NetworkName = Literal["jigsawnet", "seam"]
-PartName = Literal["fit", "seam", "jigsawnet", "combined", "confidence"]
-NETWORKS: tuple[NetworkName, ...] = ("seam", "jigsawnet")
-COEFFICIENTS = {"fit": 77, "combined": 104, "confidence": 4}
+NetworkName = Literal["jigsawnet", "seam", "ragged"]
+PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "combined", "touching", "confidence"]
+NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet")
+COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5}
 """How many weights each regression has."""
-PARTS: tuple[PartName, ...] = ("fit", *NETWORKS, "combined", "confidence")
+PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "combined", "touching", "confidence")
 
 _MOST_LEARNERS, _LARGEST_ALPHA = 64, 1e6
 _LARGEST_TEXT, _LARGEST_NETWORK = 2**20, 2**29
 """Bytes of a JSON file and of a network; what is larger is not read."""
 _ADVICE = "give a folder that `jigsawnet train` has finished, or install jigsawnet again"
+_OTHER_VERSION = "train again with the `jigsawnet train` of this version, or leave the folder out and use what comes with it"
 
 _T = TypeVar("_T")
 
@@ -104,7 +108,9 @@ class Learned:
     folder: Path
     made_with: str
     fit: Logistic
+    contact: Logistic
     combined: Combined
+    touching: Combined
     confidence: Logistic
     networks: Mapping[NetworkName, NetworkFiles]
     card: str = ""
@@ -128,7 +134,7 @@ class Learned:
         return self.digest_of(*PARTS)
 
     def _content(self, part: PartName) -> object:
-        if part == "seam" or part == "jigsawnet":  # noqa: PLR1714 - narrows the type
+        if part == "seam" or part == "ragged" or part == "jigsawnet":  # noqa: PLR1714 - narrows the type
             manifest = self.networks[part].manifest
             files = [entry["sha256"] for entry in manifest["files"]]
             return [files, *(manifest.get(key) for key in ("network", "alphas", "reject_below", "picture"))]
@@ -170,7 +176,9 @@ def load_learned(folder: Path | None = None) -> Learned:
         folder=folder,
         made_with=str(manifest.get("jigsawnet"))[:40],
         fit=read("fit.json", Logistic),
+        contact=read("contact.json", Logistic),
         combined=read("combined.json", Combined),
+        touching=read("touching.json", Combined),
         confidence=read("confidence.json", Logistic),
         networks=networks,
         card=_read(folder / CARD, _LARGEST_TEXT, checksums.get(CARD, "")).decode("utf-8", "replace"),
@@ -235,7 +243,7 @@ def _check_version(path: Path, manifest: Mapping[str, Any], wanted: str, newest:
         raise ModelError(f"{path} does not describe {wanted.removeprefix('jigsawnet/')}; {_ADVICE}.")
     if manifest.get("version") != newest:
         found = str(manifest.get("version"))[:20]
-        raise ModelError(f"{path} has version {found} of its format, and this jigsawnet reads {newest}; {_ADVICE}.")
+        raise ModelError(f"{path} has version {found} of its format, and this jigsawnet reads {newest}; {_OTHER_VERSION}.")
 
 
 def _check_name(manifest: Path, name: object) -> None:

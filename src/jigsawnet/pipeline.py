@@ -19,13 +19,15 @@ from jigsawnet.borders import Borders, build_borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose import Evidence, SecondRoundConfig, compose, second_round
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
+from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
 from jigsawnet.contours import trace_again
 from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
+from jigsawnet.halo import Seen, find_halo, without_halo
 from jigsawnet.io.array_store import MEASURED, Arrays, Saved
 from jigsawnet.learned import Learned, load_learned
-from jigsawnet.match import KnownPairs, Matched, find_candidates, matchers, measure
+from jigsawnet.match import KnownPairs, Matched, find_candidates, matchers, measure, measure_contact
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, straighten_components
@@ -72,9 +74,15 @@ class Stage:
     from_arrays: Callable[[Arrays], Any] | None = None
 
 
+def _take_halo_out(given: Given, config: SolveConfig, context: Context) -> tuple[Seen, Counts]:
+    """Pieces → pieces as they are looked at: the background's colour taken out of their outermost pixels."""
+    depth_px = find_halo(given["puzzle"]) if config.halo else 0
+    return Seen(without_halo(given["puzzle"], depth_px), depth_px), {"halo_px": depth_px}
+
+
 def _trace(given: Given, config: SolveConfig, context: Context) -> tuple[Borders, Counts]:
     """Pieces → borders; with the steps of an earlier run, if these still suit, the same borders as there."""
-    puzzle, steps = given["puzzle"], given["steps"]
+    puzzle, steps = given["seen"].puzzle, given["steps"]
     contours, step_px = trace_again(puzzle, config.contours, steps and steps[0])
     same = steps is not None and step_px == steps[0]
     borders = build_borders(contours, step_px=steps[1] if same else None, contour_step_px=step_px)
@@ -109,7 +117,7 @@ def _measured(borders: Borders, rows: Candidates, config: SolveConfig) -> Candid
 def _set_scene(given: Given, config: SolveConfig, context: Context) -> tuple[Scene, None]:
     """What scorers look at; pictures and networks are prepared when they are first needed."""
     rows = _measured(given["borders"], given["candidates"].rows, config)  # those of an old run are not, not in full
-    return Scene.of(given["puzzle"], given["borders"], given["learned"], rows), None
+    return Scene.of(given["seen"].puzzle, given["borders"], given["learned"], rows), None
 
 
 def _score(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCandidates, Counts]:
@@ -136,7 +144,8 @@ def _compose(given: Given, config: SolveConfig, context: Context) -> tuple[Assem
 
 def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
     pinned = given["constraints"].pinned
-    assembly, stats = refine_poses(given["composed"], given["borders"], config.refine, context, pinned=pinned)
+    composed, borders, puzzle = given["composed"], given["borders"], given["puzzle"]
+    assembly, stats = refine_poses(composed, borders, config.refine, context, pinned=pinned, puzzle=puzzle)
     return assembly, asdict(stats)
 
 
@@ -150,24 +159,28 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
         config.second_round, constraints, context.stop,
     )  # fmt: skip
     if stats.components_merged:
-        assembly, _ = refine_poses(assembly, borders, config.refine, context, pinned=constraints.pinned)
+        pinned, puzzle = constraints.pinned, given["puzzle"]
+        assembly, _ = refine_poses(assembly, borders, config.refine, context, pinned=pinned, puzzle=puzzle)
     return assembly, asdict(stats)
 
 
 def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
     """What the second look may ask of the stages before it, with the same options; it is not to be stopped half-way."""
     scene: Scene = given["scene"]
+    ragged = bool(scene.candidates.ragged.any())
     context = replace(context, progress=no_progress, stop=Stop())
 
     def measure_and_rate(rows: Candidates) -> Candidates:
         rows = measure(scene.borders, rows, config.match.dense.verify)
+        if ragged:
+            rows = measure_contact(scene.borders, rows)
         return replace(rows, fit=scene.fit(rows))
 
     def match_components(components: Sequence[Mapping[int, SE2]]) -> Candidates:
         pieces, frames = zip(
             *(_as_one_piece(scene.puzzle, k, component) for k, component in enumerate(components)), strict=True
         )
-        borders, _ = _trace({"puzzle": Puzzle("components", pieces), "steps": None}, config, context)
+        borders, _ = _trace({"seen": Seen(Puzzle("components", pieces), 0), "steps": None}, config, context)
         rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
         frame = np.array([pose_row(pose) for pose in frames])
         return replace(rows, pose=chain_rows(chain_rows(invert_rows(frame[rows.i]), rows.pose), frame[rows.j]))
@@ -195,13 +208,13 @@ def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembl
     judged = judge_assembly(given["placed"], given["scored"].rows, given["learned"].confidence, constraints)
     sure = leave_out_unsure(judged, config.min_confidence, constraints.pinned)
     upright = sure if constraints.pinned else straighten_components(given["puzzle"], sure)
-    return upright, {"left_out": len(judged.poses) - len(sure.poses)}
+    return upright, {"left_out": len(judged.poses) - len(sure.poses), "guesses": len(sure.guesses)}
 
 
 def _measure_options(config: SolveConfig, learned: Learned) -> list[Any]:
     """What was measured depends on; a matcher of another package may look at all options."""
     own = getattr(config.match, config.matcher) if config.matcher in ("dense", "zhang", "tsamoura") else config.match
-    return [config.matcher, asdict(own), learned.digest_of("fit")]
+    return [config.matcher, asdict(own), config.halo, learned.digest_of("fit", "contact")]
 
 
 def _match_options(config: SolveConfig, learned: Learned) -> Any:
@@ -209,12 +222,13 @@ def _match_options(config: SolveConfig, learned: Learned) -> Any:
 
 
 STAGES = (
-    Stage("contours", ("puzzle", "steps"), "borders", _trace, lambda config, learned: asdict(config.contours)),
+    Stage("halo", ("puzzle",), "seen", _take_halo_out, lambda config, learned: config.halo),
+    Stage("contours", ("seen", "steps"), "borders", _trace, lambda config, learned: asdict(config.contours)),
     Stage(
         "match", ("puzzle", "borders", "learned", "known", "given"), "candidates", _match, _match_options,
         found_to_arrays, found_from_arrays,
     ),
-    Stage("scene", ("puzzle", "borders", "learned", "candidates"), "scene", _set_scene, lambda config, learned: None),
+    Stage("scene", ("seen", "borders", "learned", "candidates"), "scene", _set_scene, lambda config, learned: None),
     Stage(
         "score", ("candidates", "scene"), "scored", _score,
         lambda config, learned: [config.chosen_scorer, learned.digest_of(*parts_of(config.chosen_scorer))],
@@ -225,10 +239,11 @@ STAGES = (
         lambda config, learned: [config.chosen_composer, asdict(config.compose), config.min_score],
     ),
     Stage(
-        "refine", ("borders", "composed", "constraints"), "refined", _refine, lambda config, learned: asdict(config.refine)
+        "refine", ("puzzle", "borders", "composed", "constraints"), "refined", _refine,
+        lambda config, learned: asdict(config.refine),
     ),
     Stage(
-        "second round", ("borders", "scored", "refined", "constraints", "scene"), "placed", _look_again,
+        "second round", ("puzzle", "borders", "scored", "refined", "constraints", "scene"), "placed", _look_again,
         lambda config, learned: [asdict(config.second_round), _match_options(config, learned), config.chosen_scorer],
     ),
     Stage(
@@ -315,7 +330,7 @@ class Corridor:
         other._products |= {
             name: self._products[name] for name in ("learned", "given", "steps", "known") if name in self._products
         }
-        for stage in STAGES[:4]:
+        for stage in STAGES[:5]:
             if self._products.get(stage.gives) is not None and other.key(stage.gives) == self.key(stage.gives):
                 other._products[stage.gives] = self._products[stage.gives]
                 if stage.name in self._reports:
@@ -410,7 +425,8 @@ class Corridor:
 
     def _measured_key(self) -> str:
         """What the measurements between two pieces depend on, beside these."""
-        return make_key(MEASURED, asdict(self.config.contours), _measure_options(self.config, self.get("learned")))
+        measured = _measure_options(self.config, self.get("learned"))
+        return make_key(MEASURED, asdict(self.config.contours), self.get("seen").halo_px, measured)
 
     def _bundle(self) -> Learned:
         return self._learned if isinstance(self._learned, Learned) else load_learned(self._learned)
@@ -500,11 +516,14 @@ def solve_puzzle(
     given = None if candidates is None else Candidates.of(candidates)
     walk = Corridor(puzzle, config, context, seed=seed, constraints=constraints, learned=learned, given=given)
     assembly, made_by = assemble_in_time(walk)
-    warnings = puzzle.warnings + walk.get("candidates").notes
+    rows = walk.get("scored").rows
+    ranks = walk.config.fits_are_ranks or (candidates is not None and walk.config.chosen_scorer == "fit")
+    warnings = puzzle.warnings + walk.get("candidates").notes + (() if ranks else describe_doubts(assembly, rows))
     report = RunReport(
-        __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds
-    )
-    return Solution(assembly, walk.get("scored").rows, report)
+        __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds,
+        find_other_places(assembly, rows),
+    )  # fmt: skip
+    return Solution(assembly, rows, report)
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, context: Context | None = None) -> Assembly:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from jigsawnet.candidates import FEATURES, Candidates
+from jigsawnet.candidates import CONTACT, FEATURES, Candidates
 from jigsawnet.geometry import SE2, pose_row
 from jigsawnet.io.array_store import Arrays, Saved, read_text_array, text_array
 from jigsawnet.io.json_files import plain
@@ -114,12 +114,13 @@ def rows_from_arrays(arrays: Arrays) -> Candidates:
     """What `rows_to_arrays` was given, or the rows of a run of format 1."""
     if "pair" in arrays:
         return _old_rows(arrays)
-    rows = Candidates(*(arrays[name] for name in Candidates.__slots__))
-    n = len(rows.i)
-    shapes = ((n,), (n,), (n, 3), (n, len(FEATURES)), (n,), (n,), (n,))
+    n = len(arrays["i"])
+    contact = arrays.get("contact", np.full((n, len(CONTACT)), np.nan, np.float32))
+    rows = Candidates(*(contact if name == "contact" else arrays[name] for name in Candidates.__slots__))
+    shapes = ((n,), (n,), (n, 3), (n, len(FEATURES)), (n,), (n,), (n,), (n, len(CONTACT)))
     if tuple(getattr(rows, name).shape for name in Candidates.__slots__) != shapes:
         raise ValueError("columns of different lengths")
-    if any(getattr(rows, name).dtype.kind != kind for name, kind in zip(Candidates.__slots__, "iifffff", strict=True)):
+    if any(getattr(rows, name).dtype.kind != kind for name, kind in zip(Candidates.__slots__, "iiffffff", strict=True)):
         raise ValueError("columns of another kind")
     return _checked(rows)
 
@@ -202,6 +203,8 @@ def assembly_from_arrays(arrays: Arrays) -> Assembly | None:
         ends = np.cumsum(arrays["sizes"]).tolist()
         members: list[int] = arrays["members"].tolist()
         rows = rows_from_arrays(arrays)
+        if rows.j.max(initial=-1) >= int(arrays["n_fragments"]):
+            return None
         sure: list[float] = arrays.get("join_confidence", rows.score).tolist()
         return Assembly(
             int(arrays["n_fragments"]),

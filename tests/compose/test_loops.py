@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.borders import Borders
-from jigsawnet.candidates import Candidates
+from jigsawnet.candidates import FEATURES, Candidates
 from jigsawnet.compose import ComposeConfig
 from jigsawnet.compose.loops import MAX_LOOPS_PER_JOIN, Loops, Tolerance, best_per_piece, find_closed_loops
 from jigsawnet.compose.patches import bits, merge_patches, patches_of
@@ -24,7 +24,7 @@ TilePose = Callable[..., SE2]
 
 
 def loops_of(rows: Candidates, borders: Borders) -> Loops:
-    return find_closed_loops(rows, borders, Tolerance.of(ComposeConfig(), borders))
+    return find_closed_loops(rows, borders, Tolerance.of(ComposeConfig(), borders, rows))
 
 
 def scored(joins: Sequence[Alignment]) -> Candidates:
@@ -152,7 +152,7 @@ def test_patches_merge_when_they_agree_and_not_when_pieces_meet(square_tiles: Ti
     borders = square_tiles(8)
     rows = scored(joins)
     patches = {tuple(p.pieces.tolist()): p for p in patches_of(loops_of(rows, borders), borders)}
-    tolerance = Tolerance.of(ComposeConfig(), borders)
+    tolerance = Tolerance.of(ComposeConfig(), borders, rows)
     merged = merge_patches(patches[0, 1, 2, 3], patches[1, 3, 4, 5], rows, borders, tolerance)
     assert merged is not None
     assert merged.pieces.tolist() == [0, 1, 2, 3, 4, 5]
@@ -164,3 +164,19 @@ def test_patches_merge_when_they_agree_and_not_when_pieces_meet(square_tiles: Ti
 @given(st.sets(st.integers(0, 300), max_size=20))
 def test_bits_are_the_numbers_that_were_set(numbers: set[int]) -> None:
     assert bits(sum(1 << k for k in numbers)) == sorted(numbers)
+
+
+def test_loops_may_be_farther_from_closed_where_sure_seams_are_rough(square_tiles: Tiles) -> None:
+    def tolerance(residual: float, score: float = 0.9) -> Tolerance:
+        measured = np.ones((4, len(FEATURES)), np.float32)
+        measured[:, FEATURES.index("residual")] = residual
+        rows = Candidates.make([0] * 4, [1] * 4, np.zeros((4, 3)), measured, score=np.full(4, score))
+        return Tolerance.of(ComposeConfig(), borders, rows)
+
+    borders = square_tiles(2)
+    clean = Tolerance.of(ComposeConfig(), borders, Candidates.none())
+    assert tolerance(0.2 * borders.unit_px).after(1) == clean.after(1)
+    assert tolerance(0.6 * borders.unit_px).px == pytest.approx(1.5 * clean.px)
+    assert tolerance(0.6 * borders.unit_px).rad == pytest.approx(1.5 * clean.rad)
+    assert tolerance(9.0).px == pytest.approx(2 * clean.px), "twice at most"
+    assert tolerance(9.0, score=0.1).after(1) == clean.after(1), "seams that are not sure say nothing"

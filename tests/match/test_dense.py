@@ -14,7 +14,7 @@ from jigsawnet.borders import Borders, build_borders
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, right_candidates
-from jigsawnet.match import DenseConfig
+from jigsawnet.match import DenseConfig, RaggedConfig
 from jigsawnet.types import Alignment, Assembly, Piece, Puzzle
 
 from .conftest import find
@@ -105,14 +105,16 @@ def test_odd_pieces_do_no_harm(masks: list[np.ndarray], color: int | None) -> No
     assert_sound(find(borders, 20, DenseConfig()), len(masks), 20)
 
 
-def test_a_thousand_tiny_pieces_stay_within_bounds() -> None:
+@pytest.mark.parametrize(("pieces", "ragged"), [(1000, False), (200, True)])
+def test_many_tiny_pieces_stay_within_bounds(pieces: int, ragged: bool) -> None:
     rng = np.random.default_rng(1)
     masks = []
-    for _ in range(1000):
+    for _ in range(pieces):
         mask = np.zeros((16, 16), np.uint8)
         cv2.fillPoly(mask, [rng.integers(2, 14, (5, 1, 2)).astype(np.int32)], 1)
         masks.append(mask.astype(bool))
-    assert_sound(find(borders_of(*masks), 40, DenseConfig()), 1000, 40)
+    config = DenseConfig(ragged=RaggedConfig(enabled=ragged))
+    assert_sound(find(borders_of(*masks), 40, config), pieces, 40)
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -132,10 +134,16 @@ def test_random_shapes_do_no_harm(seed: int, n: int, corners: int, size: int) ->
     assert_sound(find(borders_of(*masks), 20, DenseConfig()), n, 20)
 
 
+@pytest.mark.parametrize("kind", [DenseConfig, RaggedConfig])
 @pytest.mark.parametrize(
     "options",
-    [{"windows": ()}, {"windows": (1.5,)}, {"color_lab": (-1.0,)}, {"seeds_per_pair": 0}, {"per_pair": 0}],
+    [{"windows": ()}, {"windows": (1.5,)}, {"windows": (0.0, 0.2)}, {"seeds_per_pair": 0}, {"per_pair": 0}],
 )
-def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
+def test_options_out_of_range_are_refused(kind: type[DenseConfig] | type[RaggedConfig], options: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
-        DenseConfig(**options)  # type: ignore[arg-type]
+        kind(**options)  # type: ignore[arg-type]
+
+
+def test_a_colour_below_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        DenseConfig(color_lab=(-1.0,))

@@ -76,9 +76,9 @@ def test_the_combined_scorer_looks_along_the_seam(
     detector = Detector(read_network(tmp_path / "seam.json").load())
     learned = load_learned()
     learned = replace(learned, combined=replace(learned.combined, hopeless=0.0))  # the cut is straight
-    scene = Scene(puzzle, borders, learned, CutShape(0.0, 1.0), {"seam": detector})
+    scene = Scene(puzzle, borders, learned, join, CutShape(0.0, 1.0), {"seam": detector})
     asked: list[float] = []
-    monkeypatch.setattr("jigsawnet.score.combine", lambda terms, votes, weights: asked.extend(votes[:, 1]) or votes[:, 1])
+    monkeypatch.setattr("jigsawnet.score.combined_terms", lambda terms, votes: asked.extend(votes[:, 1]) or np.zeros((1, 104)))
     score_candidates(join, scene, "combined", Context())
     middle = detector.score(SeamViews(scene.pixels, borders, join), np.array([0]), Context())
     assert asked[0] < 0.9 * middle[0]

@@ -15,12 +15,17 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.learned import load_learned
 from jigsawnet.match import MatchConfig, find_candidates
+from jigsawnet.pipeline import Corridor
 from jigsawnet.score import Scene, parts_of, score_candidates, scorers
+from jigsawnet.score.combine import LOWEST
+from jigsawnet.seam_fit import contact_fit
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, FloatArray, Puzzle
 
 Nine = tuple[Candidates, Scene, np.ndarray]
-NAMES = ("fit", "seam", "jigsawnet", "combined")
+NAMES = ("fit", "seam", "ragged", "jigsawnet", "combined")
+OWN = ("fit", "seam", "jigsawnet", "combined")
+"""Those that are for seams as these pieces have them."""
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +46,11 @@ def test_these_are_the_scorers_and_what_they_look_with() -> None:
     assert parts_of("fit") == ()
     assert parts_of("jigsawnet") == ("jigsawnet",)
     assert parts_of("seam") == ("seam",)
-    assert set(parts_of("combined")) == {"seam", "fit", "combined"}
+    assert parts_of("ragged") == ("ragged",)
+    assert set(parts_of("combined")) == {"seam", "fit", "combined", "contact", "ragged", "touching"}
 
 
-@pytest.mark.parametrize("scorer", NAMES)
+@pytest.mark.parametrize("scorer", OWN)
 def test_right_joins_score_above_wrong_ones(nine: Nine, scorer: str) -> None:
     rows, scene, right = nine
     found = score(rows, scene, scorer)
@@ -73,7 +79,7 @@ def test_fit_is_the_word_of_the_matcher(nine: Nine) -> None:
     assert score(rows, scene, "fit").tolist() == rows.fit.tolist()
 
 
-@pytest.mark.parametrize("scorer", ["seam", "jigsawnet", "combined"])
+@pytest.mark.parametrize("scorer", ["seam", "ragged", "jigsawnet", "combined"])
 def test_pieces_that_do_not_meet_score_nothing(nine: Nine, scorer: str) -> None:
     rows, scene, _ = nine
     apart = replace(rows, pose=rows.pose + np.array([0.0, 9000.0, 0.0]))
@@ -102,3 +108,51 @@ def test_pictures_and_networks_are_prepared_once_and_only_when_they_are_needed(n
     assert set(fresh._detectors) == {"seam"}
     assert fresh.detector("seam") is fresh.detector("seam")
     assert fresh.pixels is fresh.pixels
+
+
+@pytest.fixture(scope="module")
+def touching(fresco: tuple[Puzzle, Assembly]) -> tuple[Candidates, Scene]:
+    walk = Corridor(fresco[0])
+    return walk.get("candidates").rows, walk.get("scene")
+
+
+def _certain(scene: Scene, whole: float, parts: float) -> Scene:
+    """The same with combined scores that say one thing of all seams, of those all along and of those that touch in parts."""
+    learned = scene.learned
+    combined = replace(learned.combined, bias=whole, hopeless=0.02, weights=(0.0,) * len(learned.combined.weights))
+    touching = replace(learned.touching, bias=parts, hopeless=0.5, weights=(0.0,) * len(learned.touching.weights))
+    return replace(scene, learned=replace(learned, combined=combined, touching=touching), _detectors={})
+
+
+def test_where_seams_touch_in_parts_the_higher_of_two_scores_counts(touching: tuple[Candidates, Scene]) -> None:
+    rows, scene = touching
+    assert rows.ragged.all()
+    step_px, learned = scene.borders.step_px, scene.learned
+    along = scene.cuts.fit(rows, step_px, learned.fit) >= 0.02
+    usual = float(np.median(np.log1p(rows.contact[along, 0] / step_px)))
+    short = replace(learned.contact, bias=usual, weights=(-1.0, *[0.0] * (len(learned.contact.weights) - 1)))
+    scene = replace(scene, learned=replace(learned, contact=short))
+    hopeful = contact_fit(rows, step_px, short) >= 0.5
+    assert (hopeful & ~along).any()
+    assert (hopeful & along).any()
+    assert (along & ~hopeful).any()
+    assert ((score(rows, _certain(scene, -99.0, 99.0), "combined") > 0.9) == hopeful).all()
+    assert ((score(rows, _certain(scene, 99.0, -99.0), "combined") > 0.9) == along).all()
+    clean = replace(rows, contact=np.full_like(rows.contact, np.nan))
+    assert score(clean, _certain(scene, -99.0, 99.0), "combined").max() < 0.1, "in a clean puzzle there is one"
+
+
+def test_a_scene_rates_a_seam_by_the_better_of_whole_and_parts(touching: tuple[Candidates, Scene]) -> None:
+    rows, scene = touching
+    parts = contact_fit(rows, scene.borders.step_px, scene.learned.contact)
+    alone = scene.fit(replace(rows, contact=np.full_like(rows.contact, np.nan)))
+    np.testing.assert_array_equal(scene.fit(rows), np.maximum(parts, alone))
+    assert (scene.fit(rows) > alone).any()
+
+
+def test_rivals_are_those_of_the_whole_puzzle(touching: tuple[Candidates, Scene]) -> None:
+    rows, scene = touching
+    every = scene.rivals(rows)
+    np.testing.assert_array_equal(scene.rivals(rows.take(slice(3, 9))), every[3:9])
+    assert every.shape == (len(rows), 2)
+    assert (every > LOWEST).any()

@@ -13,7 +13,7 @@ from jigsawnet.geometry import SE2
 from jigsawnet.pixels import build_pixels
 from jigsawnet.score.pair_picture import BACKGROUND, PictureConfig
 from jigsawnet.score.seam_band import BAND_ROWS
-from jigsawnet.score.seam_path import PATH_SAMPLES, trace_seams
+from jigsawnet.score.seam_path import PATH_SAMPLES, REACH_UNITS, trace_seams
 from jigsawnet.score.views import SeamViews
 from jigsawnet.types import Alignment, Piece, Puzzle, Seam
 
@@ -48,7 +48,8 @@ def test_the_path_runs_down_the_middle_between_the_borders(red_and_blue) -> None
     _, borders = red_and_blue
     join = _join()
     pose = np.array([[join.i_from_j.theta, join.i_from_j.x, join.i_from_j.y]], np.float32)
-    path, span = trace_seams(borders, np.array([0], np.int32), np.array([1], np.int32), pose, np.zeros(1, np.float32))
+    i, j, reach = np.array([0], np.int32), np.array([1], np.int32), np.array([REACH_UNITS], np.float32)
+    path, span = trace_seams(borders, i, j, pose, np.zeros(1, np.float32), reach)
     assert path[0, :, 0] == pytest.approx(np.full(PATH_SAMPLES, MARGIN + SIDE - 0.5), abs=1.0)
     assert span[0, 0] == pytest.approx(SIDE, rel=0.15)
     steps = np.linalg.norm(np.diff(path[0], axis=0), axis=1)

@@ -10,6 +10,7 @@ import pytest
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.images import write_png
 from jigsawnet.learned import load_learned
+from jigsawnet.shred import PRESETS, Damage, ShredConfig
 from jigsawnet.training import examples as module
 from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples, usable_photos
 from jigsawnet.types import UInt8Array
@@ -100,7 +101,29 @@ def test_a_broken_picture_among_good_ones_is_passed_over(photos: Path, picture: 
     assert made.photos == ("a.png", "c.png")
 
 
-@pytest.mark.parametrize("bad", [{"puzzles": 1}, {"matchers": ()}, {"wrong_per_puzzle": -1}, {"largest": 2}])
+@pytest.mark.parametrize(
+    "bad", [{"puzzles": 1}, {"matchers": ()}, {"wrong_per_puzzle": -1}, {"largest": 2}, {"presets": 1.5}, {"presets": -0.1}]
+)
 def test_options_out_of_range_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         ExamplesConfig(**bad)
+
+
+def test_a_part_of_the_puzzles_is_damaged_as_the_world_does_it() -> None:
+    photos = [Path(f"{k}.jpg") for k in range(10)]
+    plain, world, some = (module._plan(photos, ExamplesConfig(puzzles=40, presets=share)) for share in (0.0, 1.0, 0.5))
+    assert not any(job.shred.damage.changed() for job in plain)
+    assert all(job.shred.damage.changed() for job in world)
+    assert 5 < sum(bool(job.shred.damage.changed()) for job in some) < 35
+    assert {name for name in PRESETS if any(name in str(job) for job in world)} == set(PRESETS)
+    assert all(job.photo is None for job in world if "torn-page" in str(job))
+    again = module._plan(photos, ExamplesConfig(puzzles=40, presets=1.0))
+    assert [job.shred for job in again] == [job.shred for job in world]
+
+
+def test_how_far_apart_neighbours_may_lie_grows_with_what_was_lost() -> None:
+    assert module.gap_of(ShredConfig()) == pytest.approx(2.5 + ShredConfig().gap_px)
+    lost = module.gap_of(ShredConfig(damage=Damage(loss_px=10.0)))
+    assert lost == pytest.approx(module.gap_of(ShredConfig()) + 12.0)
+    assert module.gap_of(ShredConfig(damage=Damage(crumble_px=10.0))) == pytest.approx(module.gap_of(ShredConfig()) + 6.0)
+    assert module.gap_of(ShredConfig(damage=Damage(loss_px=90.0))) == 25.0

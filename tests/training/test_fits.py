@@ -12,7 +12,7 @@ import pytest
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.learned import load_learned
-from jigsawnet.training import fits
+from jigsawnet.training import fit_kinds, fits
 from jigsawnet.training.fit_kinds import FITS, FitName
 from jigsawnet.training.fits import FitsConfig, fit_part
 
@@ -21,16 +21,18 @@ PHOTOS = [Path(f"{k}.jpg") for k in range(150)]
 
 def _columns(rng: np.random.Generator, right: float = 0.5, n: int = 4000) -> dict[str, np.ndarray]:
     """Joins whose right ones follow a known logistic law, when ``right`` is 0.5."""
-    features = rng.normal(size=(n, 4))
-    odds = features @ (1.0, -0.5, 0.0, 2.0) + 0.25
+    features = rng.normal(size=(n, 5))
+    odds = features @ (1.0, -0.5, 0.0, 2.0, 0.5) + 0.25
     good = rng.random(n) < (1 / (1 + np.exp(-odds)) if right == 0.5 else right)
-    return {"features": features, "right": good, "sure": rng.random(n), "piece_right": rng.random(n) < 0.5}
+    ends = np.column_stack([np.arange(n), np.arange(1, n + 1)])
+    pieces = {"piece": np.arange(n + 1), "component": np.zeros(n + 1, int), "piece_right": rng.random(n + 1) < 0.5}
+    return {"features": features, "right": good, "share": np.ones(n), "others": np.zeros(n), "ends": ends, **pieces}
 
 
 def test_the_regression_finds_the_law_behind_the_rows() -> None:
     rng = np.random.default_rng(0)
     found = fits._regress(dataclasses.replace(FITS["confidence"], penalty=1e-7), [_columns(rng, n=20_000)])
-    assert found.weights == pytest.approx((1.0, -0.5, 0.0, 2.0), abs=0.08)
+    assert found.weights == pytest.approx((1.0, -0.5, 0.0, 2.0, 0.5), abs=0.08)
     assert found.bias == pytest.approx(0.25, abs=0.08)
 
 
@@ -39,7 +41,7 @@ def test_a_weight_counts_as_so_many_rows() -> None:
     fit = FITS["confidence"]
     heavy = np.where(part["right"], 3.0, 1.0)
     weighted = fits._regress(dataclasses.replace(fit, rows=lambda p: (p["features"], p["right"], heavy)), [part])
-    doubled = {name: np.concatenate([values, *[values[part["right"]]] * 2]) for name, values in part.items()}
+    doubled = {name: np.concatenate([part[name], *[part[name][part["right"]]] * 2]) for name in ("features", "right")}
     repeated = fits._regress(fit, [doubled])
     assert weighted.weights == pytest.approx(repeated.weights, rel=0.05, abs=0.02)
     assert weighted.bias == pytest.approx(repeated.bias, abs=0.02)
@@ -49,8 +51,10 @@ def test_a_weight_counts_as_so_many_rows() -> None:
     ("name", "puzzles", "first", "last"),
     [
         ("fit", 59, (9, 0.03, 0, "0.jpg"), (36, 0.05, 58, None)),
+        ("contact", 50, (18, 0.09, 2000, "1.jpg"), (18, 0.08, 2049, None)),
+        ("touching", 76, (18, 0.09, 8000, "5.jpg"), (36, 0.04, 8075, None)),
         ("combined", 65, (9, 0.04, 5000, "3.jpg"), (36, 0.05, 5064, None)),
-        ("confidence", 42, (36, 0.0, 1000, "3.jpg"), (36, 0.04, 1041, "4.jpg")),
+        ("confidence", 90, (42, 0.0, 1000, "3.jpg"), (40, 0.04, 1089, "82.jpg")),
     ],
 )
 def test_the_puzzles_are_those_of_the_shipped_coefficients(
@@ -61,13 +65,29 @@ def test_the_puzzles_are_those_of_the_shipped_coefficients(
     for case, wanted in ((cases[0], first), (cases[-1], last)):
         photo = case.photos[0].name if case.photos else None
         assert (case.shred.pieces, case.shred.perturbation, case.seed, photo) == wanted
-    assert max(case.shred.pieces for case in cases) == (100 if name == "confidence" else 400)
+    assert max(case.shred.pieces for case in cases) == {"confidence": 64, "contact": 36, "touching": 36}.get(name, 400)
 
 
-def test_every_second_puzzle_of_the_confidence_mixes_two_photographs() -> None:
+def test_every_fourth_puzzle_of_the_confidence_mixes_two_photographs() -> None:
     cases = FITS["confidence"].plan(PHOTOS, 0, 400)
-    assert [len(case.photos) for case in cases[:4]] == [1, 2, 1, 2]
+    assert [len(case.photos) for case in cases[:8]] == [1, 2, 1, 1, 1, 2, 1, 1]
     assert [path.name for path in cases[1].photos] == ["14.jpg", "43.jpg"]
+
+
+def test_the_last_puzzles_of_the_confidence_are_squares_of_nothing() -> None:
+    cases = FITS["confidence"].plan(PHOTOS, 0, 400)
+    squares = [case for case in cases if case.squares]
+    assert squares == cases[-14:]
+    assert {case.squares for case in squares} == {"noise", "white", "same", "foreign"}
+    for case in squares:
+        wanted = {"same": 1, "foreign": case.shred.pieces}.get(case.squares or "", 0)
+        assert len(set(case.photos)) == wanted, "squares of different pictures are of different pictures"
+    assert str(squares[0]) == "40 noise squares"
+
+
+def test_pieces_are_as_sure_as_the_joins_on_their_way() -> None:
+    part = {"piece": np.arange(4), "component": np.array([0, 0, 0, 1]), "ends": np.array([[0, 1], [1, 2]])}
+    assert fit_kinds._said_of_pieces(np.array([0.9, 0.5]), part).tolist() == pytest.approx([0.9, 0.9, 0.5, 1.0])
 
 
 def test_fewer_puzzles_are_spread_over_the_list() -> None:

@@ -131,10 +131,11 @@ def test_each_step_is_learned_with_what_those_before_it_gave(
     shipped = load_learned().combined.bias
     outcome = learn(sorted(photos.glob("*.png")), Plan(tuple(reversed(STEPS)), TINY), load_learned(), tmp_path / "run")
     assert seen == [
-        ("fit", load_learned().fit.bias, 1, shipped), ("network", 1.5, 1, shipped),
-        ("combined", 1.5, 2, shipped), ("confidence", 1.5, 2, 3.5),
+        ("fit", load_learned().fit.bias, 1, shipped), ("contact", 1.5, 1, shipped), ("network", 1.5, 1, shipped),
+        ("combined", 1.5, 2, shipped), ("touching", 1.5, 2, 4.5), ("confidence", 1.5, 2, 4.5),
     ]  # fmt: skip
-    assert [getattr(outcome.learned, name).bias for name in ("fit", "combined", "confidence")] == [1.5, 3.5, 4.5]
+    fitted = ("fit", "contact", "combined", "touching", "confidence")
+    assert [getattr(outcome.learned, name).bias for name in fitted] == [1.5, 2.5, 4.5, 5.5, 6.5]
 
 
 def test_a_run_leaves_weights_curves_history_and_a_card(
@@ -185,7 +186,7 @@ def test_another_training_can_be_the_base(whole: Path, photos: Path, tmp_path: P
 def test_what_was_trained_is_not_lost_by_accident(whole: Path, photos: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(whole, tmp_path / "copy"))
     with pytest.raises(ConfigError, match=r"seam\.json is not that of the base and would be lost"):
-        Train(photos, copy, ("confidence", "fit", "combined"), fits=FITS).run()
+        Train(photos, copy, ("confidence", "touching", "fit", "contact", "combined"), fits=FITS).run()
     with pytest.raises(ConfigError, match="is the base itself"):
         Train(photos, copy, ("confidence",), base=copy).run()
     assert load_learned(copy).digest == load_learned(whole).digest

@@ -19,7 +19,8 @@ class ComposeConfig:
     loop_share: float = 0.1
     """Joins scored down to this part of min-score still count in a closed loop whose joins reach min-score on average."""
     loop_px: float = 2.0
-    """How far from closed a loop of k joins may be, in px at the middle of a piece, divided by the square root of k."""
+    """How far from closed a loop of k joins may be, in px at the middle of a piece, divided by the square root of k. Where
+    the sure seams of a puzzle are rough, it is up to twice as much, in px and degrees."""
     loop_deg: float = 1.2
     """How far from closed a loop of k joins may be, in degrees, divided by the square root of k."""
     max_merges: int = 500

@@ -20,6 +20,7 @@ from jigsawnet.borders import Borders, njit
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.config import ComposeConfig
 from jigsawnet.geometry import carry_rows, chain_rows, invert_rows, wrap_angles
+from jigsawnet.seam_fit import slack_of
 from jigsawnet.types import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -39,9 +40,11 @@ class Tolerance:
     rad: float
 
     @staticmethod
-    def of(config: ComposeConfig, borders: Borders) -> Tolerance:
-        """The tolerance of a single join; pixels grow with the pieces."""
-        return Tolerance(config.loop_px * borders.unit_px, math.radians(config.loop_deg))
+    def of(config: ComposeConfig, borders: Borders, rows: Candidates) -> Tolerance:
+        """The tolerance of a single join; pixels grow with the pieces, and all of it with the roughness of the sure seams."""
+        sure = rows.feature("residual")[(rows.score >= config.min_score) & rows.measured]
+        slack = slack_of(sure, borders.unit_px)
+        return Tolerance(config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack)
 
     def after(self, joins: float) -> tuple[float, float]:
         """``(px, rad)`` after so many joins in a row."""

@@ -15,6 +15,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, row_pose
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, carry_rows, chain_rows, invert_rows, wrap_angles
+from jigsawnet.seam_fit import slack_of
 from jigsawnet.types import Assembly, FloatArray, Join, sort_components
 
 IntArray = NDArray[np.int64]
@@ -109,4 +110,5 @@ def _agreeing(rows: Candidates, components: Components, borders: Borders) -> Int
     implied = chain_rows(invert_rows(components.rows[i, 1:]), components.rows[j, 1:])
     distance = np.linalg.norm(carry_rows(pose, middles) - carry_rows(implied, middles), axis=1)
     angle = np.abs(wrap_angles(pose[:, 0] - implied[:, 0]))
-    return np.asarray(inside[(angle < LOOP_RAD) & (distance < LOOP_PX * borders.unit_px)])
+    slack = slack_of(rows.feature("residual")[(rows.score >= 0.5) & rows.measured], borders.unit_px)
+    return np.asarray(inside[(angle < LOOP_RAD * slack) & (distance < LOOP_PX * slack * borders.unit_px)])

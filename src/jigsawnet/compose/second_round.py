@@ -82,7 +82,7 @@ def second_round(
     named = {(e.alignment.i, e.alignment.j) for e in result.joins}
     added = tuple(
         e
-        for e in implied_joins(borders, result, evidence, gap_px)
+        for e in implied_joins(borders, result, evidence, assembly.gap_px)
         if (e.alignment.i, e.alignment.j) not in named
         and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
     )

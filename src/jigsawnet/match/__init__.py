@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from jigsawnet.borders import Borders
 from jigsawnet.context import Context
 from jigsawnet.learned import Learned
-from jigsawnet.match.config import DenseConfig, MatchConfig, TsamouraConfig, VerifyConfig, ZhangConfig
+from jigsawnet.match.config import DenseConfig, MatchConfig, RaggedConfig, TsamouraConfig, VerifyConfig, ZhangConfig
 from jigsawnet.match.dense import find_dense
 from jigsawnet.match.known import KnownPairs, Matched, Scales
+from jigsawnet.match.ragged import measure_contact
 from jigsawnet.match.tsamoura import find_tsamoura
 from jigsawnet.match.verify import measure
 from jigsawnet.match.zhang import find_zhang
 from jigsawnet.registry import Registry
 
 __all__ = [
-    "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "Scales", "TsamouraConfig", "VerifyConfig", "ZhangConfig",
-    "find_candidates", "matchers", "measure",
+    "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "Scales", "TsamouraConfig",
+    "VerifyConfig", "ZhangConfig", "find_candidates", "matchers", "measure", "measure_contact",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

@@ -22,6 +22,26 @@ class VerifyConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RaggedConfig:
+    """How the dense matcher looks at puzzles whose borders agree only in part."""
+
+    enabled: bool = True
+    """Look again, more closely, when too few pieces have a seam that fits without doubt."""
+    windows: tuple[float, ...] = (0.22, 0.14, 0.08, 0.05)
+    """Window lengths, as parts of the median perimeter."""
+    seeds_per_pair: int = 10
+    """Rough poses verified for a pair of pieces, in each pass."""
+    per_pair: int = 6
+    """Candidates kept for a pair of pieces."""
+
+    def __post_init__(self) -> None:
+        if not self.windows or min(self.windows) <= 0 or max(self.windows) >= 1:
+            raise ConfigError("match.dense.ragged.windows must lie between 0 and 1")
+        if self.seeds_per_pair < 1 or self.per_pair < 1:
+            raise ConfigError("match.dense.ragged options must be positive")
+
+
+@dataclass(frozen=True, slots=True)
 class DenseConfig:
     """How the dense matcher looks at borders."""
 
@@ -33,6 +53,7 @@ class DenseConfig:
     """Rough poses verified for a pair of pieces, in each pass."""
     per_pair: int = 4
     """Candidates kept for a pair of pieces."""
+    ragged: RaggedConfig = field(default_factory=RaggedConfig)
     verify: VerifyConfig = field(default_factory=VerifyConfig)
 
     def __post_init__(self) -> None:

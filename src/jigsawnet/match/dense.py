@@ -19,6 +19,7 @@ from jigsawnet.match.config import DenseConfig, MatchConfig
 from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.match.known import KnownPairs, Matched, Scales
 from jigsawnet.match.pairs import PairRow, all_pairs, cut_pairs
+from jigsawnet.match.ragged import add_ragged, is_ragged
 from jigsawnet.match.seeds import find_seeds
 from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
@@ -56,7 +57,10 @@ def find_dense(borders: Borders, config: MatchConfig, context: Context, learned:
         parts = context.run("match", best_of_block, material, blocks)
     rows = by_pair([known.rows, *parts] if known else parts)
     kept = KnownPairs(np.arange(len(borders)), rows, scales) if len(parts) == len(blocks) else None
-    return Matched(choose_candidates(borders, rows, config, learned.fit), kept, sum(len(later) for _, later in pairs))
+    found = choose_candidates(borders, rows, config, learned.fit)
+    if config.dense.ragged.enabled and not context.stop.is_over() and is_ragged(found, borders):
+        found = add_ragged(borders, found, scales, config, context, learned)
+    return Matched(found, kept, sum(len(later) for _, later in pairs))
 
 
 def _new_pairs(n_pieces: int, known: KnownPairs | None) -> list[PairRow]:

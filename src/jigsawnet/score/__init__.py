@@ -10,11 +10,11 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
 from jigsawnet.learned import PARTS, NetworkName, PartName
 from jigsawnet.registry import Registry
-from jigsawnet.score.combine import combine
+from jigsawnet.score.combine import combine, combined_terms, ragged_terms
 from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.scene import Scene
 from jigsawnet.score.views import SeamViews
-from jigsawnet.seam_fit import seam_terms
+from jigsawnet.seam_fit import contact_fit, seam_terms
 from jigsawnet.types import FloatArray
 
 __all__ = ["Scene", "parts_of", "score_candidates", "scorers"]
@@ -25,7 +25,8 @@ Score = Callable[[Candidates, Scene, Context], FloatArray]
 scorers: Registry[Score] = Registry("scorer")
 
 _PARTS: Mapping[str, tuple[PartName, ...]] = {
-    "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "combined": ("fit", "seam", "combined"),
+    "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "ragged": ("ragged",),
+    "combined": ("fit", "contact", "seam", "ragged", "combined", "touching"),
 }  # fmt: skip
 
 
@@ -57,18 +58,30 @@ def _score_by_network(name: NetworkName) -> Score:
 
 
 def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatArray:
-    """One calibrated probability from the measured seam and our network; what is hopeless by its seam scores 0."""
-    fit = scene.fit(rows)
+    """One calibrated probability from the measured seam and our network; what is hopeless by its seam scores 0.
+
+    In a ragged puzzle there are two, for seams that run together all along and for those that touch in parts; the higher one
+    counts.
+    """
+    learned, step_px = scene.learned, scene.borders.step_px
+    whole, parts = scene.cuts.fit(rows, step_px, learned.fit), contact_fit(rows, step_px, learned.contact)
     views = SeamViews(scene.pixels, scene.borders, rows)
-    met = np.flatnonzero(views.met & (fit >= scene.learned.combined.hopeless))
+    met = np.flatnonzero(views.met & (whole >= learned.combined.hopeless))
     seen = score_along(scene.detector("seam"), scene.borders, rows, views, met, context)
+    terms = combined_terms(seam_terms(rows.features[met], step_px), np.column_stack([whole[met], seen]))
     probability = np.zeros(len(rows))
-    terms = seam_terms(rows.features[met], scene.borders.step_px)
-    probability[met] = combine(terms, np.column_stack([fit[met], seen]), scene.learned.combined)
+    probability[met] = combine(terms, learned.combined)
+    touching = np.flatnonzero(views.met & rows.ragged & (parts >= learned.touching.hopeless))
+    if len(touching):
+        own = rows.take(touching)
+        seen = score_along(scene.detector("ragged"), scene.borders, rows, views, touching, context)
+        terms = ragged_terms(own, step_px, np.column_stack([parts[touching], seen]), scene.rivals(own))
+        probability[touching] = np.maximum(probability[touching], combine(terms, learned.touching))
     return probability
 
 
 scorers.register("fit", _score_by_fit)
 scorers.register("jigsawnet", _score_by_network("jigsawnet"))
 scorers.register("seam", _score_by_network("seam"))
+scorers.register("ragged", _score_by_network("ragged"))
 scorers.register("combined", _score_combined)

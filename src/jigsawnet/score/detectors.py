@@ -116,7 +116,7 @@ def _look_at(material: _Material, block: tuple[Seams, range]) -> Float32Array:
 
 def _drawing(weights: Weights) -> Callable[[Seams, Pixels, float], Inputs]:
     network = weights.manifest.get("network")
-    if network == "seam":
+    if network in ("seam", "ragged"):
         return lambda seams, pixels, unit_px: {"band": seams.bands(pixels, unit_px)}
     if network == "jigsawnet":
         size = weights.manifest.get("picture")

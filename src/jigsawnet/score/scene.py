@@ -5,37 +5,51 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.learned import Learned, NetworkName
 from jigsawnet.pixels import Pixels, build_pixels
+from jigsawnet.score.combine import LOWEST, logit
 from jigsawnet.score.detectors import Detector, load_detector
+from jigsawnet.score.rivals import Claims, best_rivals
 from jigsawnet.score.seam_path import unit_of
-from jigsawnet.seam_fit import CutShape, cut_shape, seam_fit
+from jigsawnet.seam_fit import CutShape, contact_fit, cut_shape, seam_fit
 from jigsawnet.types import FloatArray, Puzzle
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One puzzle, its borders, what was learned, and the shape of its cuts."""
+    """One puzzle, its borders, what was learned, its measured candidates, and the shape of its cuts."""
 
     puzzle: Puzzle
     borders: Borders
     learned: Learned
+    candidates: Candidates
     cuts: CutShape
     _detectors: dict[str, Detector] = field(default_factory=dict)
 
     @staticmethod
     def of(puzzle: Puzzle, borders: Borders, learned: Learned, rows: Candidates) -> Scene:
         """``rows`` are all measured candidates of the puzzle; they show what its cuts look like."""
-        return Scene(
-            puzzle, borders, learned, cut_shape(rows, seam_fit(rows.features, borders.step_px, learned.fit), borders.step_px)
-        )
+        fit = seam_fit(rows.features, borders.step_px, learned.fit)
+        return Scene(puzzle, borders, learned, rows, cut_shape(rows, fit, borders.step_px))
 
     @cached_property
     def pixels(self) -> Pixels:
         """The pictures of all pieces."""
         return build_pixels(self.puzzle, unit_of(self.borders))
+
+    @cached_property
+    def _claims(self) -> tuple[Claims, FloatArray]:
+        """What all candidates claim, and the log odds of their contact fits."""
+        odds = logit(contact_fit(self.candidates, self.borders.step_px, self.learned.contact))
+        return Claims.of(self.candidates), np.tile(odds, 2)
+
+    def rivals(self, rows: Candidates) -> FloatArray:
+        """Log odds ``(C, 2)`` of the best candidates of other pairs for the same stretches of i's and j's border."""
+        return best_rivals(Claims.of(rows), *self._claims, LOWEST)
 
     def detector(self, name: NetworkName) -> Detector:
         """A network, loaded when it is first asked for."""
@@ -44,5 +58,6 @@ class Scene:
         return self._detectors[name]
 
     def fit(self, rows: Candidates) -> FloatArray:
-        """What the measured seams say by themselves, ``(C,)``."""
-        return self.cuts.fit(rows, self.borders.step_px, self.learned.fit)
+        """What the measured seams say by themselves, ``(C,)``; where contact was measured, it may say more."""
+        whole = self.cuts.fit(rows, self.borders.step_px, self.learned.fit)
+        return np.maximum(whole, contact_fit(rows, self.borders.step_px, self.learned.contact))

@@ -13,7 +13,10 @@ _SPARE = 8
 """Samples beyond each end of a seam that fills the path, so that the detectors see where it ends."""
 _COARSEST = 2.5
 """A path takes at most this many units a sample; of a longer seam it shows the middle."""
-_REACH_UNITS = 2.5
+REACH_UNITS = 2.5
+"""Borders this near belong to the seam."""
+RAGGED_REACH_UNITS = 8.0
+"""The same where seams touch only in parts: what faces each other across a gap is looked at, too."""
 _UNITS_DEEP = 30.0
 """Pieces are at least this many units deep: the border of slender ones is long, but what there is to see is not."""
 
@@ -35,9 +38,12 @@ def trace_seams(
     j: NDArray[np.int32],
     pose: Float32Array,
     gap_px: Float32Array,
+    reach_units: Float32Array,
     ahead_px: Float32Array | None = None,
 ) -> tuple[Float32Array, Float32Array]:
     """Follow the seam of each candidate ``pose (C, 3)`` = i_from_j (theta, x, y), placed ``gap_px (C,)`` apart.
+
+    Borders nearer than ``reach_units (C,)`` belong to the seam.
 
     The path is centred on the middle of the seam, or ``ahead_px (C,)`` further along.
 
@@ -45,8 +51,8 @@ def trace_seams(
     seam's ends, and ``span (C, 2)``: the arc length in px of the seam, 0 for none, and of one step of the path.
     """
     path, span = np.zeros((len(i), PATH_SAMPLES, 2), np.float32), np.zeros((len(i), 2), np.float32)
-    apart = np.zeros((len(i), 2), np.float32)
-    apart[:, 0], apart[:, 1] = gap_px, 0.0 if ahead_px is None else ahead_px
+    apart = np.zeros((len(i), 3), np.float32)
+    apart[:, 0], apart[:, 1], apart[:, 2] = gap_px, 0.0 if ahead_px is None else ahead_px, reach_units
     pieces, poses = np.column_stack([i, j]).astype(np.int64), np.array(pose, np.float32, order="C")
     _trace_all(borders.kernel, pieces, poses, apart, np.float32(unit_of(borders)), path, span)
     return path, span
@@ -54,7 +60,7 @@ def trace_seams(
 
 @njit
 def _trace_all(borders, pieces, poses, apart, unit, path, span):  # type: ignore[no-untyped-def]
-    """The path of each candidate; ``apart (C, 2)`` are its gap and how far ahead of the seam's middle the path is centred.
+    """The path of each candidate; ``apart (C, 3)`` are its gap, how far ahead of the seam's middle it is centred, its reach.
 
     Where sample s, carried to q, meets sample k with normal n, the line runs through ``q - 0.5 across n``, half way between.
     """
@@ -64,7 +70,7 @@ def _trace_all(borders, pieces, poses, apart, unit, path, span):  # type: ignore
         i, j = pieces[c, 0], pieces[c, 1]
         cos, sin, shift_x, shift_y = np.cos(poses[c, 0]), np.sin(poses[c, 0]), poses[c, 1], poses[c, 2]
         first, n = borders.first[j], borders.first[j + 1] - borders.first[j]
-        pair_samples(borders, i, j, (cos, sin, shift_x, shift_y), apart[c, 0], _REACH_UNITS * unit, partner)
+        pair_samples(borders, i, j, (cos, sin, shift_x, shift_y), apart[c, 0], np.float64(apart[c, 2] * unit), partner)
         start, stop = longest_run(partner, n)
         count = np.int64(0)
         for r in range(start, stop):

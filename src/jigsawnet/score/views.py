@@ -12,7 +12,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.pixels import Pixels
 from jigsawnet.score.pair_picture import PictureConfig, render_pairs
 from jigsawnet.score.seam_band import render_bands
-from jigsawnet.score.seam_path import trace_seams, unit_of
+from jigsawnet.score.seam_path import RAGGED_REACH_UNITS, REACH_UNITS, trace_seams, unit_of
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
 Which = slice | np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -51,7 +51,8 @@ class SeamViews:
         self.unit_px = unit_of(borders)
         self.pixels = pixels
         pose, gap = rows.pose.astype(np.float32), rows.gap_px.astype(np.float32)
-        self.seams = Seams(rows.i, rows.j, pose, *trace_seams(borders, rows.i, rows.j, pose, gap, ahead_px))
+        reach = np.where(rows.ragged, RAGGED_REACH_UNITS, REACH_UNITS).astype(np.float32)
+        self.seams = Seams(rows.i, rows.j, pose, *trace_seams(borders, rows.i, rows.j, pose, gap, reach, ahead_px))
 
     def __len__(self) -> int:
         return len(self.seams)

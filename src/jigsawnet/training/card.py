@@ -19,8 +19,11 @@ from jigsawnet.types import BoolArray
 _DOES: dict[PartName, str] = {
     "fit": "Seam fit: how likely a join is right by what is measured along its seam; a logistic regression.",
     "seam": "Our network: sees the straightened band along the seam, colours and the masks of the two pieces.",
+    "ragged": "The same network for seams that touch only in parts: pieces that were broken, torn, worn or bent.",
     "jigsawnet": "The paper's networks: see the picture of the stitched pair and the box of the abutting area.",
     "combined": "Combined score: the measured seam and our network as one probability; a logistic regression.",
+    "contact": "Contact fit: what a seam that touches only in parts says by itself; a logistic regression on its contact.",
+    "touching": "Combined score of such seams: contact, network and rivals as one probability; a logistic regression.",
     "confidence": "Confidence of a join once pieces are placed: seam, loops and lead over rivals; a logistic regression.",
 }
 _PANELS = (

@@ -60,7 +60,8 @@ class TrainConfig:
     """Options of a training run; the defaults are the paper's setting."""
 
     network: NetworkName = "jigsawnet"
-    """jigsawnet: the paper's, on the picture of the stitched pair; seam: ours, on the straightened band along the seam."""
+    """jigsawnet: the paper's, on the picture of the stitched pair; seam: ours, on the straightened band along the seam;
+    ragged: ours, for seams that touch only in parts."""
     roi: bool = True
     """Look at the abutting area alone in the last pooling; without it, plain max pooling."""
     learners: int = 5

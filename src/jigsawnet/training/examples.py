@@ -31,10 +31,15 @@ from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import seam_terms
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.shred.pages import make_page
+from jigsawnet.shred.presets import preset
 from jigsawnet.training.solving import find
 from jigsawnet.types import BoolArray, Float32Array, Progress, UInt8Array, no_progress
 
 BORDER_PX = 2.5
+_FARTHEST_PX = 25.0
+"""Neighbours whose borders were lost lie up to this far apart."""
+_PRESETS = ("fresco", "torn-photo", "torn-page", "phone", "old-print")
+_PRESET_SHARES = (0.5, 0.14, 0.1, 0.13, 0.13)
 HOLD_OUT_EVERY = 8
 """Every so many photographs, one is kept for validation."""
 Columns = dict[str, NDArray[Any]]
@@ -56,6 +61,8 @@ class ExamplesConfig:
     """Wrong candidates kept of each puzzle and matcher, half of them those with the best fit; 0 keeps all."""
     damage: bool = True
     """Cut some puzzles straight, wear some pieces, and add noise, JPEG and colour shifts. The paper has none of this."""
+    presets: float = 0.0
+    """Part of the puzzles that are damaged by the named presets of the shredder, at strengths of their own; for `ragged`."""
     seed: int = 0
     """Seed of the cuts."""
     picture: PictureConfig = field(default_factory=PictureConfig)
@@ -65,6 +72,8 @@ class ExamplesConfig:
             raise ConfigError(
                 "Training needs two puzzles of four pieces and one matcher; wrong-per-puzzle must not be negative."
             )
+        if not 0 <= self.presets <= 1:
+            raise ConfigError("presets must lie between 0 and 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +125,7 @@ def make_examples(
     jobs = _plan(pictures, config)
     options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
     key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 1}
-    key["fit"] = learned.digest_of("fit")
+    key["fit"] = learned.digest_of("fit", "contact")
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     make_folder(folder)
     parts = []
@@ -185,6 +194,11 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
                 color_shift=float(rng.uniform(0, 6)),
             )
         page = config.damage and rng.random() < 1 / 12
+        if config.presets and rng.random() < config.presets:
+            name = str(rng.choice(_PRESETS, p=_PRESET_SHARES))
+            strength = float(rng.uniform(0.2, 1.0))
+            pieces = min(int(rng.choice((12, 18, 25, 36, 64))), config.largest)
+            kind, shred, page = f"{name} {strength:.2f}", preset(name, strength, rng, pieces), page or name == "torn-page"
         held_out = index % hold == hold - 1
         photo = None if page else pictures[index]
         jobs.append(_Job(f"{'page, ' * page}{kind}, {pieces} pieces", photo, shred, config.seed * 100_003 + k, held_out))
@@ -198,7 +212,7 @@ def _make_part(job: _Job, config: ExamplesConfig, learned: Learned) -> Columns:
     parts: list[Columns] = []
     for matcher in config.matchers:
         scene, rows = find(puzzle, learned, matcher)
-        right = right_candidates(puzzle, rows, truth, gap_px=BORDER_PX + 2 * job.shred.erosion_px)
+        right = right_candidates(puzzle, rows, truth, gap_px=gap_of(job.shred))
         fit = rows.fit.astype(np.float32)
         kept = _thin(right, fit, config.wrong_per_puzzle, rng)
         chosen = rows.take(kept)
@@ -216,6 +230,12 @@ def _make_part(job: _Job, config: ExamplesConfig, learned: Learned) -> Columns:
             "right": right[kept],
         })  # fmt: skip
     return {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+
+
+def gap_of(shred: ShredConfig) -> float:
+    """How far apart true neighbours may lie, in px, after what the pieces suffer."""
+    lost = 1.2 * max(shred.damage.loss_px, shred.damage.crumble_px / 2)
+    return float(min(BORDER_PX + shred.gap_px + lost, _FARTHEST_PX)) if lost else BORDER_PX + shred.gap_px
 
 
 def _thin(right: BoolArray, fit: Float32Array, wrong: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -86,7 +86,11 @@ def fit_part(
 
 def _key(name: str, case: Case, learned: str) -> str:
     photos = [(path.name, path.stat().st_size) for path in case.photos]
-    text = json.dumps([name, 1, dataclasses.asdict(case.shred), photos, case.page_seed, case.seed, learned], sort_keys=True)
+    text = json.dumps(
+        [name, 4 if name == "confidence" else 1, case.shred.record(), photos, case.page_seed, case.seed, learned]
+        + ([case.squares] if case.squares else []),
+        sort_keys=True,
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

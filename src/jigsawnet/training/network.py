@@ -103,7 +103,7 @@ class SeamNet(nn.Module):
 
 def build_network(config: TrainConfig, examples: Examples) -> nn.Module:
     """A new network for the sizes of these examples, with weights from PyTorch's random state."""
-    if config.network == "seam":
+    if config.network != "jigsawnet":
         return SeamNet()
     _, height, width, _ = examples.pictures.shape
     return JigsawNet(height, width, config.roi)

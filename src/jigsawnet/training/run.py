@@ -28,8 +28,8 @@ from jigsawnet.version import __version__
 if TYPE_CHECKING:
     from jigsawnet.training.train import Trained
 
-StepName = Literal["fit", "network", "combined", "confidence"]
-STEPS: tuple[StepName, ...] = ("fit", "network", "combined", "confidence")
+StepName = Literal["fit", "contact", "network", "combined", "touching", "confidence"]
+STEPS: tuple[StepName, ...] = ("fit", "contact", "network", "combined", "touching", "confidence")
 """In this order: each is learned with what those before it gave."""
 NETWORKS_FOLDER = "networks"
 _COMPARED = 256

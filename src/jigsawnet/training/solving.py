@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,15 +16,18 @@ from jigsawnet.match import MatchConfig, Scales
 from jigsawnet.match.dense import by_pair, measure_row, prepare_material
 from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.match.pairs import all_pairs
+from jigsawnet.match.ragged import measure_contact, prepare_ragged, settle_row
 from jigsawnet.pipeline import Corridor
+from jigsawnet.score.combine import ragged_terms
+from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.scene import Scene
 from jigsawnet.score.views import SeamViews
-from jigsawnet.seam_fit import seam_fit, seam_terms
+from jigsawnet.seam_fit import contact_fit, seam_fit, seam_terms
 from jigsawnet.types import Assembly, FloatArray, Puzzle
 from jigsawnet.workers import LocalWorkers, Shared
 
 _LOW_SCORE = 0.02
-"""Joins are made down to this score, so that there are wrong ones to learn from."""
+"""Joins are made down to this score too, so that there are wrong ones to learn from."""
 
 
 def find(puzzle: Puzzle, learned: Learned, matcher: str = "dense") -> tuple[Scene, Candidates]:
@@ -47,6 +49,28 @@ def measure_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:
     return rows, borders.step_px
 
 
+def settle_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:
+    """Every pose that the matcher settles when a puzzle is ragged, with its contact, and the step of the borders in px."""
+    borders: Borders = Corridor(puzzle, learned=learned).get("borders")
+    material = prepare_ragged(borders, MatchConfig().dense, Scales.of(borders), learned.contact)
+    return by_pair(LocalWorkers().run(settle_row, Shared(material), all_pairs(len(borders)))), borders.step_px
+
+
+def touching(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray]:
+    """Candidates that touch, whether the puzzle is ragged or not, and their terms ``(C, 58)`` as of `ragged_terms`."""
+    walk = Corridor(puzzle, learned=learned)
+    scene: Scene = walk.get("scene")
+    if not scene.candidates.ragged.any():
+        scene = replace(scene, candidates=measure_contact(scene.borders, scene.candidates))
+    rows, step_px = scene.candidates, scene.borders.step_px
+    parts = contact_fit(rows, step_px, learned.contact)
+    views = SeamViews(scene.pixels, scene.borders, rows)
+    met = np.flatnonzero(views.met & (parts >= learned.touching.hopeless))
+    seen = score_along(scene.detector("ragged"), scene.borders, rows, views, met, Context())
+    own = rows.take(met)
+    return own, ragged_terms(own, step_px, np.column_stack([parts[met], seen]), scene.rivals(own))
+
+
 def votes(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray, FloatArray]:
     """Candidates whose borders meet, their ``terms (C, 77)``, and ``votes (C, 2)`` of the seam fit and of our network."""
     scene, rows = find(puzzle, learned)
@@ -57,16 +81,9 @@ def votes(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray, Flo
     return rows, seam_terms(rows.features, scene.borders.step_px), np.column_stack([scene.fit(rows), seen])
 
 
-def placements(
-    puzzle: Puzzle, learned: Learned, simulate: Callable[[Candidates], FloatArray] | None
-) -> list[tuple[Assembly, Candidates]]:
-    """The puzzle placed by simulated scores, if any, and by the default scorer; joins with their scores, not yet judged."""
-    walk = Corridor(puzzle, SolveConfig(compose=ComposeConfig(min_score=_LOW_SCORE)), learned=learned)
-    walks = [walk]
-    if simulate is not None:
-        other = walk.changed()
-        found = walk.get("candidates")
-        other.put("candidates", found, None)
-        other.put("scored", replace(found, rows=found.rows.with_scores(simulate(found.rows))), None)
-        walks.insert(0, other)
+def placements(puzzle: Puzzle, learned: Learned) -> list[tuple[Assembly, Candidates]]:
+    """The puzzle placed as it is solved, and with joins that are not likely; not yet judged. With the scored candidates."""
+    walk = Corridor(puzzle, SolveConfig(), learned=learned)
+    walk.get("scored")
+    walks = [walk, walk.changed(SolveConfig(compose=ComposeConfig(min_score=_LOW_SCORE)))]
     return [(each.get("placed"), each.get("scored").rows) for each in walks]
