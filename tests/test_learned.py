@@ -61,7 +61,7 @@ def test_the_shipped_bundle_is_whole() -> None:
     listed = set(json.loads((PACKAGED / "bundle.json").read_text())["files"])
     assert listed | {"bundle.json"} == {path.name for path in PACKAGED.iterdir()}
     assert {name: len(getattr(learned, name).weights) for name in COEFFICIENTS} == COEFFICIENTS
-    assert [len(learned.network(name).sessions) for name in ("seam", "ragged", "jigsawnet")] == [1, 1, 3]
+    assert [len(learned.network(name).sessions) for name in ("seam", "ragged", "jigsawnet", "strokes")] == [1, 1, 3, 2]
     assert all(f"## {part}" in learned.card for part in PARTS)
 
 
@@ -169,7 +169,7 @@ def _other_network(bundle: Path) -> None:
         (_write("model-card.md", b"another"), r"model-card\.md is damaged"),
         (_edit("bundle.json", format="jigsawnet/assembly"), "does not describe learned"),
         (_edit("bundle.json", version=VERSION + 1), f"has version {VERSION + 1} .* reads {VERSION}"),
-        (_edit("bundle.json", version=1), r"has version 1 .* reads 2; train again"),
+        (_edit("bundle.json", version=1), r"has version 1 .* reads 3; train again"),
         (_unlisted("ragged.json"), r"does not list ragged\.json"),
         (_unlisted("touching.json"), r"does not list touching\.json"),
         (_edit("contact.json", weights=[0.5] * 77), "77 weights where 350 belong"),

@@ -43,7 +43,8 @@ class Candidates:
     ``features (C, len(FEATURES))`` is what was measured along the seam at that pose, NaN where nothing was; ``gap_px (C,)``
     how far apart the borders lie there; ``fit (C,)`` the matcher's own score; ``score (C,)`` the scorer's probability that the
     join is right, NaN before scoring; ``contact (C, len(CONTACT))`` what was measured of seams that touch only in parts, NaN in
-    puzzles whose seams do not. Columns are made once and never changed.
+    puzzles whose seams do not; ``strokes (C,)`` the log odds by what is printed along the sides of strips, NaN elsewhere.
+    Columns are made once and never changed.
     """
 
     i: NDArray[np.int32]
@@ -54,6 +55,7 @@ class Candidates:
     fit: FloatArray
     score: FloatArray
     contact: Float32Array
+    strokes: FloatArray
 
     @staticmethod
     def make(
@@ -65,6 +67,7 @@ class Candidates:
         fit: Any = np.nan,
         score: Any = np.nan,
         contact: Float32Array | None = None,
+        strokes: Any = np.nan,
     ) -> Candidates:
         """A table of columns; single numbers stand for a whole column."""
         first = np.asarray(i, np.int32).reshape(-1)
@@ -76,8 +79,8 @@ class Candidates:
         if contact is None:
             contact = np.broadcast_to(np.float32(np.nan), (n, len(CONTACT)))
         second = np.asarray(j, np.int32).reshape(-1)
-        gap, own, scores = (_column(c, n) for c in (gap_px, fit, score))
-        return Candidates(first, second, poses, features, gap, own, scores, contact)
+        gap, own, scores, seen = (_column(c, n) for c in (gap_px, fit, score, strokes))
+        return Candidates(first, second, poses, features, gap, own, scores, contact, seen)
 
     @staticmethod
     def none() -> Candidates:
@@ -131,6 +134,11 @@ class Candidates:
     def ragged(self) -> BoolArray:
         """``(C,)``: rows of which contact was measured."""
         return ~np.isnan(self.contact[:, 0])
+
+    @property
+    def of_strips(self) -> bool:
+        """Whether all rows, of which there are some, are joins of the long sides of strips."""
+        return len(self) > 0 and not np.isnan(self.strokes).any()
 
     @property
     def common_gap_px(self) -> float:

@@ -6,6 +6,8 @@ seam.json, seam-1.onnx        our network, its threshold and how much it counts
 ragged.json, ragged-1.onnx    the same for seams that touch only in parts
 jigsawnet.json, *-1.onnx ...  the paper's ensemble
 combined.json                 coefficients of the combined score: measured seam and our network → probability
+strokes.json, strokes-1.onnx, strokes-2.onnx   the networks that look along the right and the left sides of strips
+strips.json                   coefficients of the fit of strips: what is printed along two sides → probability
 contact.json                  coefficients of the contact fit: a seam that touches only in parts → probability
 touching.json                 coefficients of the combined score of such seams: contact and network → probability
 confidence.json               coefficients of the confidence of a join
@@ -27,18 +29,18 @@ from jigsawnet.errors import ModelError
 if TYPE_CHECKING:
     import onnxruntime
 
-FORMAT, VERSION = "jigsawnet/learned", 2
+FORMAT, VERSION = "jigsawnet/learned", 3
 NETWORK_FORMAT, NETWORK_VERSION = "jigsawnet/weights", 1
 MANIFEST, CARD = "bundle.json", "model-card.md"
 PACKAGED = Path(__file__).parent / "weights"
 """The bundle that comes with the package."""
 
-NetworkName = Literal["jigsawnet", "seam", "ragged"]
-PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "combined", "touching", "confidence"]
-NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet")
-COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5}
+NetworkName = Literal["jigsawnet", "seam", "ragged", "strokes"]
+PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "strokes", "strips", "combined", "touching", "confidence"]
+NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet", "strokes")
+COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5, "strips": 2}
 """How many weights each regression has."""
-PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "combined", "touching", "confidence")
+PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "strips", "combined", "touching", "confidence")
 
 _MOST_LEARNERS, _LARGEST_ALPHA = 64, 1e6
 _LARGEST_TEXT, _LARGEST_NETWORK = 2**20, 2**29
@@ -112,6 +114,7 @@ class Learned:
     combined: Combined
     touching: Combined
     confidence: Logistic
+    strips: Logistic
     networks: Mapping[NetworkName, NetworkFiles]
     card: str = ""
 
@@ -134,7 +137,7 @@ class Learned:
         return self.digest_of(*PARTS)
 
     def _content(self, part: PartName) -> object:
-        if part == "seam" or part == "ragged" or part == "jigsawnet":  # noqa: PLR1714 - narrows the type
+        if part == "seam" or part == "ragged" or part == "jigsawnet" or part == "strokes":  # noqa: PLR1714 - narrows the type
             manifest = self.networks[part].manifest
             files = [entry["sha256"] for entry in manifest["files"]]
             return [files, *(manifest.get(key) for key in ("network", "alphas", "reject_below", "picture"))]
@@ -180,6 +183,7 @@ def load_learned(folder: Path | None = None) -> Learned:
         combined=read("combined.json", Combined),
         touching=read("touching.json", Combined),
         confidence=read("confidence.json", Logistic),
+        strips=read("strips.json", Logistic),
         networks=networks,
         card=_read(folder / CARD, _LARGEST_TEXT, checksums.get(CARD, "")).decode("utf-8", "replace"),
     )

@@ -27,7 +27,7 @@ from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
 from jigsawnet.halo import Seen, find_halo, without_halo
 from jigsawnet.io.array_store import MEASURED, Arrays, Saved
 from jigsawnet.learned import Learned, load_learned
-from jigsawnet.match import KnownPairs, Matched, find_candidates, matchers, measure, measure_contact
+from jigsawnet.match import KnownPairs, Matched, find_candidates, find_strip_joins, matchers, measure, measure_contact
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, straighten_components
@@ -47,12 +47,15 @@ from jigsawnet.store import (
     piece_digest,
     puzzle_key,
 )
+from jigsawnet.strips import are_strips
 from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
 
 HASTE_S = 5.0
 """Seconds for joining what there is, best first, once the time is up."""
 NOTHING_DECIDED = Constraints()
+_PRINTED, _MOST_BY_SHAPE = 0.5, 200
+"""Where what is printed joins less than this part of all strips, the shape of their borders is asked, of so many at most."""
 
 Given = Mapping[str, Any]
 """The products that a stage needs, by name."""
@@ -92,12 +95,23 @@ def _trace(given: Given, config: SolveConfig, context: Context) -> tuple[Borders
 def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCandidates, Counts]:
     """Candidates of the matcher, or those given by another program; all of them measured."""
     borders, rows = given["borders"], given["given"]
-    matched = Matched(rows) if rows is not None else _find(borders, given, config, context)
+    matched = Matched(rows) if rows is not None else _find_joins(borders, given, config, context)
     rows = _measured(borders, matched.candidates, config)
     lost = (given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0))
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
     steps = None if matched.kept is None else matched.kept.scales.steps
     return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}
+
+
+def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
+    """Candidates; those of strips are found along their long sides, unless too little is printed there."""
+    pieces = given["puzzle"].pieces
+    if config.matcher == "dense" and config.match.strips and are_strips(pieces):
+        rows = find_strip_joins(pieces, context, given["learned"])
+        likely = rows.take(rows.fit >= config.compose.min_score)
+        if len(np.unique([likely.i, likely.j])) >= _PRINTED * len(pieces) or len(pieces) > _MOST_BY_SHAPE:
+            return Matched(rows, None, len(pieces) * (len(pieces) - 1) // 2)
+    return _find(borders, given, config, context)
 
 
 def _find(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
@@ -132,8 +146,10 @@ def _score(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
 
 
 def _compose(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
+    rows = given["scored"].rows
+    composer = "chains" if rows.of_strips and config.composer is None else config.chosen_composer
     assembly = compose(
-        given["scored"].rows, given["borders"], config.chosen_composer, replace(config.compose, min_score=config.min_score),
+        rows, given["borders"], composer, replace(config.compose, min_score=config.min_score),
         context, constraints=given["constraints"], seed=given["seed"], names=given["puzzle"].names(),
     )  # fmt: skip
     return assembly, {
@@ -151,7 +167,8 @@ def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assemb
 
 def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts | None]:
     """The second round, and another refinement where it merged components; it needs fits that are probabilities."""
-    if not (config.second_round.enabled and matchers[config.matcher].probable) or context.stop.is_over():
+    asked = config.second_round.enabled and matchers[config.matcher].probable and not given["scored"].rows.of_strips
+    if not asked or context.stop.is_over():
         return given["refined"], None
     borders, constraints = given["borders"], given["constraints"]
     assembly, stats = second_round(
@@ -214,11 +231,11 @@ def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembl
 def _measure_options(config: SolveConfig, learned: Learned) -> list[Any]:
     """What was measured depends on; a matcher of another package may look at all options."""
     own = getattr(config.match, config.matcher) if config.matcher in ("dense", "zhang", "tsamoura") else config.match
-    return [config.matcher, asdict(own), config.halo, learned.digest_of("fit", "contact")]
+    return [config.matcher, asdict(own), config.halo, learned.digest_of("fit", "contact", "strokes", "strips")]
 
 
 def _match_options(config: SolveConfig, learned: Learned) -> Any:
-    return [*_measure_options(config, learned), config.match.per_piece]
+    return [*_measure_options(config, learned), config.match.per_piece, config.match.strips]
 
 
 STAGES = (

@@ -115,12 +115,13 @@ def rows_from_arrays(arrays: Arrays) -> Candidates:
     if "pair" in arrays:
         return _old_rows(arrays)
     n = len(arrays["i"])
-    contact = arrays.get("contact", np.full((n, len(CONTACT)), np.nan, np.float32))
-    rows = Candidates(*(contact if name == "contact" else arrays[name] for name in Candidates.__slots__))
-    shapes = ((n,), (n,), (n, 3), (n, len(FEATURES)), (n,), (n,), (n,), (n, len(CONTACT)))
+    newer = {"contact": np.full((n, len(CONTACT)), np.nan, np.float32), "strokes": np.full(n, np.nan)}
+    columns = newer | dict(arrays)
+    rows = Candidates(*(columns[name] for name in Candidates.__slots__))
+    shapes = ((n,), (n,), (n, 3), (n, len(FEATURES)), (n,), (n,), (n,), (n, len(CONTACT)), (n,))
     if tuple(getattr(rows, name).shape for name in Candidates.__slots__) != shapes:
         raise ValueError("columns of different lengths")
-    if any(getattr(rows, name).dtype.kind != kind for name, kind in zip(Candidates.__slots__, "iiffffff", strict=True)):
+    if any(getattr(rows, name).dtype.kind != kind for name, kind in zip(Candidates.__slots__, "iifffffff", strict=True)):
         raise ValueError("columns of another kind")
     return _checked(rows)
 

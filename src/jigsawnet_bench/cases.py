@@ -18,6 +18,7 @@ from jigsawnet.io.pieces import list_pictures
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE, read_truth
 from jigsawnet.loading import load_puzzle
 from jigsawnet.shred import ShredConfig, shred_images, with_preset
+from jigsawnet.shred.documents import Typefaces, make_document
 from jigsawnet.shred.pages import make_page
 from jigsawnet.types import Assembly, Float32Array, Puzzle, UInt8Array
 from jigsawnet_bench.layouts import NEIGHBOR_PX, gap_of, kinds_in, truth_of
@@ -26,6 +27,8 @@ from jigsawnet_bench.suite import Group, Suite
 _WAVES = ((90.0, 40.0), (22.0, 22.0), (4.0, 9.0), (1.2, 5.0))
 """Width in px and strength in grey levels of the colour fields of a made-up picture."""
 
+_MADE = {"pages": "page", "documents": "document"}
+_DOCUMENT_DPI = 150.0
 _OPTIONS_STREAM = 2
 """Options of presets are drawn apart from pictures and cuts."""
 
@@ -43,7 +46,7 @@ class Case:
         """For people: what the puzzle is made of."""
         if self.group.kind.source == "photos" or self.group.kind.is_read:
             return " + ".join(path.name for path in self.sources)
-        return f"generated {'page' if self.group.kind.source == 'pages' else 'picture'} {self.number + 1}"
+        return f"generated {_MADE.get(self.group.kind.source, 'picture')} {self.number + 1}"
 
     @property
     def gap_px(self) -> float:
@@ -158,8 +161,13 @@ def _images(case: Case, rng: np.random.Generator) -> list[UInt8Array]:
     kind = case.group.kind
     if kind.source == "photos":
         return [read_image(path)[..., :3] for path in case.sources]
-    make = make_page if kind.source == "pages" else make_picture
+    make = {"pages": make_page, "documents": _make_document}.get(kind.source, make_picture)
     return [make(rng) for _ in range(kind.mix + kind.foreign)]
+
+
+def _make_document(rng: np.random.Generator) -> UInt8Array:
+    """A whole page, printed with the font that every machine has."""
+    return make_document(rng, Typefaces({}), _DOCUMENT_DPI)
 
 
 def _pictures(suite: Suite, photos: Path | None) -> list[Path]:

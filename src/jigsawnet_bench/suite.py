@@ -17,7 +17,7 @@ from jigsawnet_bench.methods import METHODS, Task, check_methods
 
 BUILTIN = Path(__file__).parent / "builtin"
 
-Source = Literal["photos", "pages", "generated", "folders", "real"]
+Source = Literal["photos", "pages", "documents", "generated", "folders", "real"]
 SHRED_KEY = "shred"
 
 
@@ -28,7 +28,8 @@ class Kind:
     name: str
     """For people, such as "36 pieces"."""
     source: Source = "photos"
-    """What is cut. photos: pictures of a folder; pages: made-up pages of text; generated: made-up pictures. folders: nothing,
+    """What is cut. photos: pictures of a folder; pages: made-up pages of text; documents:
+    the same in A4 at 150 dpi, as they come to a shredder; generated: made-up pictures. folders: nothing,
     pieces with their truth are read. real: so are collections of such
     folders and strips in order, and for the task real also pieces without truth."""
     puzzles: int = 3

@@ -23,7 +23,7 @@ def parse(text: str) -> Suite:
 def test_what_is_shipped_can_be_read() -> None:
     sizes = {f"photos-{n}" for n in (9, 36, 100, 400, 1000)}
     stages = {"match", "compose", "detect", "precision", "solve"}
-    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "world"} | stages | sizes
+    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "strips", "world"} | stages | sizes
     for name in builtin_suites():
         suite = load_suite(name)
         assert suite.name == name

@@ -13,9 +13,12 @@ from jigsawnet.cli.console import Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
 from jigsawnet.learned import CARD, MANIFEST, load_learned
 from jigsawnet.training.config import TrainConfig
+from jigsawnet.training.cuts import CutsConfig
 from jigsawnet.training.examples import ExamplesConfig, usable_photos
+from jigsawnet.training.fit_strips import StripFitConfig
 from jigsawnet.training.fits import FitsConfig
-from jigsawnet.training.run import STEPS, Plan, StepName, learn
+from jigsawnet.training.run import FROM_PHOTOS, Plan, StepName, learn
+from jigsawnet.training.strokes_config import StrokesConfig
 
 _NEEDED = {"torch": "PyTorch", "onnx": "onnx", "matplotlib": "matplotlib"}
 
@@ -33,21 +36,25 @@ class Train:
     out: Out
     """Folder for everything learned: bundle.json, the networks (*.onnx) and coefficients (*.json) that it lists, model-card.md;
     beside them curves.png, history.csv, and what an interrupted run needs to go on."""
-    parts: tuple[StepName, ...] = STEPS
-    """What is learned anew, each with what the earlier ones gave; the rest is taken from the base."""
+    parts: tuple[StepName, ...] = FROM_PHOTOS
+    """What is learned anew, each with what the earlier ones gave; the rest is taken from the base. strokes and strips, for what
+    comes out of a shredder, are learned from documents that are made up."""
     base: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """Folder written by an earlier training, to take the rest from; by default what comes with jigsawnet."""
     config: Annotated[TrainConfig, tyro.conf.arg(name="")] = field(default_factory=TrainConfig)
     examples: ExamplesConfig = field(default_factory=ExamplesConfig)
     fits: FitsConfig = field(default_factory=FitsConfig)
+    cuts: CutsConfig = field(default_factory=CutsConfig)
+    strokes: StrokesConfig = field(default_factory=StrokesConfig)
+    strip_fit: StripFitConfig = field(default_factory=StripFitConfig)
 
     def run(self) -> int:
         """Learn and write."""
-        for module, name in _NEEDED.items() if "network" in self.parts else ():
+        for module, name in _NEEDED.items() if {"network", "strokes"} & set(self.parts) else ():
             if find_spec(module) is None:
                 raise InputError(f"Training needs {name}: pip install 'jigsawnet[train]'.")
         base = load_learned(self.base)
-        plan = Plan(self.parts, self.config, self.examples, self.fits)
+        plan = Plan(self.parts, self.config, self.examples, self.fits, self.cuts, self.strokes, self.strip_fit)
         photos, broken = usable_photos(self.photos)
         say_notes(broken)
         with progress_bars() as progress:

@@ -9,6 +9,7 @@ import numpy as np
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.best_first import compose_best_first
+from jigsawnet.compose.chains import compose_chains
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
@@ -38,6 +39,7 @@ Composer = Callable[[Problem, ComposeConfig, Pace, np.random.Generator], Compone
 
 composers: Registry[Composer] = Registry("composer")
 composers.register("best-first", compose_best_first)
+composers.register("chains", compose_chains)
 composers.register("glc", compose_greedy_loops)
 composers.register("hlm", compose_hierarchical)
 

@@ -34,12 +34,13 @@ def judge_assembly(
     """Give joins and pieces calibrated confidences; what a person decided is certain. ``rows`` are all scored candidates.
 
     A join's confidence is that its two pieces lie right relative to each other, a piece's that it does so relative to the main
-    part of its component (`piece_reliability`).
+    part of its component (`piece_reliability`). Strips have no loops, and their scores have weighed all rivals: they count as
+    they are.
     """
     certain = {(a.i, a.j) for a in constraints.joins}
     evidence = gather_evidence(assembly, rows, certain)
     tree, pairs = evidence.tree, [(e.alignment.i, e.alignment.j) for e in assembly.joins]
-    sure = rate_cuts(evidence, weights)
+    sure = rate_cuts(evidence, weights) if not rows.of_strips else np.array([assembly.joins[row].score for row in tree.edges])
     sure[[position for position, row in enumerate(tree.edges) if pairs[row] in certain]] = 1.0
     cut = sure.tolist()
     joins = tuple(

@@ -14,6 +14,8 @@ from types import MappingProxyType
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments import NoPieceError
 from jigsawnet.fragments.backs import lay_back
+from jigsawnet.fragments.filled import are_filled, whole_piece
+from jigsawnet.io.images import read_image
 from jigsawnet.io.scans import piece_stems, read_dpi
 from jigsawnet.loading.pieces import (
     Outcome,
@@ -42,6 +44,11 @@ __all__ = [
 ]
 
 
+_SAID_WHOLE = (
+    "The {} pictures are alike in size and filled to their sides: each was taken as one whole piece (--filled no: as scans)."
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
     """What was given: the pieces, and whatever else is known of them.
@@ -67,7 +74,8 @@ def load_input(
     """Read pieces and scans: folders, files, or both.
 
     Pictures with transparency or a known background colour hold one piece each. So do the others, unless they show several:
-    files of which any does, or a folder of which at least half do, are scans. ``Loaded.puzzle.warnings`` says all that a person
+    files of which any does, or a folder of which at least half do, are scans. Pictures of like size that are filled to their
+    sides are whole pieces (`ScanInput.filled`). ``Loaded.puzzle.warnings`` says all that a person
     should know, the findings on the scans included, the gravest first.
 
     Raises:
@@ -80,9 +88,12 @@ def load_input(
         raise InputError("Give a folder of pieces, or scans of them.")
     pictures = [picture for place in places for picture in _list_place(place)]
     any_file = any(not place.is_dir() for place in places)
-    backs = list_scans(options.back) if options.back else []
+    backs, said = list_scans(options.back) if options.back else [], ""
     outcomes = read_pieces(pictures, progress)
-    if _are_scans(outcomes, any_file):
+    if _are_whole(outcomes, options):
+        outcomes = [Outcome(whole_piece(0, p.path.name, read_image(p.path)), cut_out=True) for p in pictures]
+        said = _SAID_WHOLE.format(len(pictures)) if options.filled == "auto" else ""
+    elif _are_scans(outcomes, any_file):
         scans = [picture.path for picture in pictures]
         read = {path: outcome.pixels for path, outcome in zip(scans, outcomes, strict=True) if outcome.pixels is not None}
         del outcomes
@@ -90,6 +101,8 @@ def load_input(
     _refuse_scan_options(options)
     name = folder_name(places[0]) if places[0].is_dir() else places[0].resolve().parent.name or "puzzle"
     puzzle = to_puzzle(name, outcomes, " and ".join(str(place) for place in places[:2]))
+    if said:
+        puzzle = replace(puzzle, warnings=(said, *puzzle.warnings))
     return Loaded(puzzle, _load_backs(puzzle, backs, progress), _common_dpi([p.path for p in pictures]), ())
 
 
@@ -107,6 +120,15 @@ def _list_place(place: Path) -> list[Picture]:
     if not exists:
         raise InputError(f"There is no file or folder {place}.")
     return list_folder(place) if is_folder else [Picture(place)]
+
+
+def _are_whole(outcomes: Sequence[Outcome], options: ScanInput) -> bool:
+    """Whether each picture is one piece that fills it; not where a piece can be told from a background in half of them."""
+    if options.filled != "auto":
+        return options.filled == "yes"
+    outlines = [outcome.outline for outcome in outcomes if outcome.outline is not None]
+    alone = sum(isinstance(outcome.piece, Piece) for outcome in outcomes)
+    return len(outlines) == len(outcomes) and 2 * alone < len(outcomes) and are_filled(outlines)
 
 
 def _are_scans(outcomes: Sequence[Outcome], any_file: bool) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from jigsawnet.errors import InputError
 from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_piece
+from jigsawnet.fragments.filled import Outline, outline_of
 from jigsawnet.fragments.masks import has_transparency
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import PICTURE_SUFFIXES, list_pictures, read_key_color
@@ -44,6 +45,8 @@ class Outcome:
     """True when it has transparency or a known background colour: somebody has cut the piece out already."""
     pixels: UInt8Array | None = None
     """The picture, when it may be a scan and is among the first `_KEPT_PX` pixels of such pictures."""
+    outline: Outline | None = None
+    """Its sides, when nobody has cut out a piece."""
 
 
 def load_puzzle(path: str | Path, *, progress: Progress = no_progress) -> Puzzle:
@@ -138,12 +141,13 @@ def read_pieces(pictures: Sequence[Picture], progress: Progress = no_progress) -
 def _read_piece(picture: Picture) -> Outcome:
     pixels = read_image(picture.path)
     cut_out = picture.key_color is not None or has_transparency(pixels)
+    outline = None if cut_out else outline_of(pixels)
     try:
         if not cut_out and pixels.shape[0] * pixels.shape[1] > _LARGE_PX:  # a large scan is known by a small copy of it
             make_piece(0, picture.path.name, _reduced(pixels, _LARGE_PX), None)
-        return Outcome(make_piece(0, picture.path.name, pixels, picture.key_color), cut_out)
+        return Outcome(make_piece(0, picture.path.name, pixels, picture.key_color), cut_out, outline=outline)
     except (NoPieceError, SeveralPiecesError, NoBackgroundError) as error:
-        return Outcome(error, cut_out, None if cut_out else pixels)
+        return Outcome(error, cut_out, None if cut_out else pixels, outline)
 
 
 def _reduced(pixels: UInt8Array, max_pixels: int) -> UInt8Array:

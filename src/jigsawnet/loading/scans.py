@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -35,6 +36,9 @@ class ScanInput:
     exclude: tuple[str, ...] = ()
     """Boxes as x,y,width,height in px in which nothing is looked for, such as where a ruler or a colour card lies; they hold
     for every scan."""
+    filled: Literal["auto", "yes", "no"] = "auto"
+    """Whether each picture is one piece that fills it to its sides, as strips and tiles that a program cut out do; auto: when
+    three and more pictures are alike in size and what they show reaches their sides."""
     scan: ScanConfig = field(default_factory=ScanConfig)
 
     def __post_init__(self) -> None:

@@ -128,6 +128,9 @@ class MatchConfig:
 
     per_piece: int = 40
     """Candidates kept per piece."""
+    strips: bool = True
+    """Where pieces are long and narrow, as a shredder leaves them, match their long sides by what is printed along them; for
+    the dense matcher."""
     dense: DenseConfig = field(default_factory=DenseConfig)
     zhang: ZhangConfig = field(default_factory=ZhangConfig)
     tsamoura: TsamouraConfig = field(default_factory=TsamouraConfig)

@@ -26,7 +26,7 @@ scorers: Registry[Score] = Registry("scorer")
 
 _PARTS: Mapping[str, tuple[PartName, ...]] = {
     "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "ragged": ("ragged",),
-    "combined": ("fit", "contact", "seam", "ragged", "combined", "touching"),
+    "combined": ("fit", "contact", "seam", "ragged", "strokes", "strips", "combined", "touching"),
 }  # fmt: skip
 
 
@@ -61,8 +61,10 @@ def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatAr
     """One calibrated probability from the measured seam and our network; what is hopeless by its seam scores 0.
 
     In a ragged puzzle there are two, for seams that run together all along and for those that touch in parts; the higher one
-    counts.
+    counts. Along the sides of strips the matcher has looked already.
     """
+    if rows.of_strips:
+        return rows.fit
     learned, step_px = scene.learned, scene.borders.step_px
     whole, parts = scene.cuts.fit(rows, step_px, learned.fit), contact_fit(rows, step_px, learned.contact)
     views = SeamViews(scene.pixels, scene.borders, rows)

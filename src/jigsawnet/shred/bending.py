@@ -55,9 +55,13 @@ class Sheet:
 def unbend(points: FloatArray, size_px: float, sheet: Sheet, idx: int, damage: Damage, rng: np.random.Generator) -> FloatArray:
     """Where points ``(H, W, 2)`` of the scan, px from the middle of piece ``idx``, lay on the flat piece.
 
-    First the scale, then the photograph, then a smooth shift of at most ``bend * size_px``.
+    First the scale, then the photograph, then a bow of the longer axis, then a smooth shift of at most ``bend * size_px``.
     """
     flat = points * (1.0 + damage.scale * rng.uniform(-1.0, 1.0))
+    if damage.curl > 0:
+        along = int(points.shape[0] >= points.shape[1])  # 1: the piece is longer along y, and bows along x
+        u = points[..., along] / max(1.0, size_px / 2.0)
+        flat[..., 1 - along] += damage.curl * size_px * (rng.uniform(-1.0, 1.0) * u**2 + rng.uniform(-0.4, 0.4) * u**3)
     if max(damage.keystone, damage.lens) > 0:
         flat = sheet.straighten(flat + sheet.place[idx]) - sheet.straighten(sheet.place[idx])
     if damage.bend > 0:

@@ -10,7 +10,7 @@ from typing import Any
 from jigsawnet.errors import ConfigError
 
 _LARGEST = {
-    "loss_share": 1.0, "bend": 0.1, "scale": 0.2, "keystone": 0.5, "lens": 0.2, "light": 255.0, "shade": 255.0,
+    "loss_share": 1.0, "bend": 0.1, "curl": 0.1, "scale": 0.2, "keystone": 0.5, "lens": 0.2, "light": 255.0, "shade": 255.0,
     "yellow": 1.0, "stains": 1.0, "shadow": 1.0, "sharpen": 2.0, "halo_px": 20.0, "blur_px": 20.0, "whiskers": 20.0,
 }  # fmt: skip
 
@@ -27,8 +27,12 @@ class Damage:
     """Roughness of the outline at the scale of a pixel, in px."""
     crumble_px: float = 0.0
     """Largest depth of a crumbled corner, in px."""
+    fray_px: float = 0.0
+    """Deepest loss of print at the very edge of a piece, where bare fibre shows, pixel by pixel, in px."""
     tear_px: float = 0.0
     """Largest width of the bare paper that one side of a tear keeps, which belongs under the other side, in px."""
+    curl: float = 0.0
+    """How far the middle of a piece bows out sideways from the line between its ends, at most, as a part of its length."""
     bend: float = 0.0
     """Largest shift of a smooth warp of each piece, as a part of its size."""
     scale: float = 0.0
@@ -79,7 +83,7 @@ class Damage:
     @property
     def warps(self) -> bool:
         """Whether pieces are bent, so that no rigid pose is exact and the truth is the best one."""
-        return max(self.bend, self.scale, self.keystone, self.lens) > 0
+        return max(self.curl, self.bend, self.scale, self.keystone, self.lens) > 0
 
     def changed(self) -> dict[str, Any]:
         """The options that are not at their defaults."""

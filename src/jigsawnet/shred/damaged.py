@@ -16,7 +16,7 @@ from jigsawnet.shred.capture import Scan, add_whiskers, cut_mask, lay_on_backdro
 from jigsawnet.shred.config import ShredConfig
 from jigsawnet.shred.cuts import Int32Array, grid_shape
 from jigsawnet.shred.light import age_picture, light_piece
-from jigsawnet.shred.loss import Tears, bite, corners_in, find_corners, paint_paper, widen
+from jigsawnet.shred.loss import Tears, bite, corners_in, find_corners, frayed, paint_paper, widen
 from jigsawnet.shred.pieces import CutPiece, erode, keep_largest
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 
@@ -100,6 +100,8 @@ class Damaged:
             paper = bite(paper, near, damage, rng)
         paper = keep_largest(erode(np.pad(paper, ROOM_PX), self.config.erosion_px))
         image = np.pad(image, ((ROOM_PX, ROOM_PX), (ROOM_PX, ROOM_PX), (0, 0)))
+        if damage.fray_px > 0:
+            paint_paper(image, frayed(paper, damage.fray_px, rng), rng)
         return image, paper, (window[1].start - ROOM_PX, window[0].start - ROOM_PX)
 
     def _where(self, paper: BoolArray, theta: float, region: int, rng: np.random.Generator) -> tuple[Float32Array, SE2]:

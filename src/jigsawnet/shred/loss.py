@@ -82,6 +82,17 @@ def bite(paper: BoolArray, corners: FloatArray, damage: Damage, rng: np.random.G
     return np.asarray(paper & (inside - 0.5 >= depth), np.bool_)
 
 
+def frayed(paper: BoolArray, fray_px: float, rng: np.random.Generator) -> BoolArray:
+    """Pixels of ``paper (H, W)``, which has an empty border, that lost their print: to a depth of its own at each pixel.
+
+    The depth is ``fray_px`` times a smooth part along the edge times a random part.
+    """
+    inside = cv2.distanceTransform(paper.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+    along = np.clip(0.6 + 0.4 * smooth_noise(paper.shape, 12.0, rng), 0.0, 1.0)
+    depth = fray_px * along * rng.random(paper.shape, np.float32)
+    return np.asarray(paper & (inside - 0.5 < depth), np.bool_)
+
+
 def find_corners(regions: Int32Array) -> FloatArray:
     """Points ``(N, 2)`` where three or more pieces meet, or two at the picture's border."""
     framed = np.pad(regions, 1, constant_values=-1)

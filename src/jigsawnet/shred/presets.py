@@ -63,7 +63,7 @@ def _either(rng: np.random.Generator, first: float, second: float) -> float:
     return first if rng.random() < 0.5 else second
 
 
-_WHITE, _BLACK, _GREY, _DESK = (255, 255, 255), (8, 8, 8), (128, 128, 128), (150, 115, 80)
+_WHITE, _BLACK, _GREY, _DESK, _CARD = (255, 255, 255), (8, 8, 8), (128, 128, 128), (150, 115, 80), (252, 200, 50)
 
 
 def _fresco(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
@@ -122,7 +122,20 @@ def _old_print(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
     return {"perturbation": 0.06, "damage": damage} | worn
 
 
+def _strip_cut(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
+    """What comes out of an office shredder: strips with ragged sides, not quite straight, some paper lost at each cut."""
+    damage = Damage(
+        loss_px=draw(0, 5), loss_share=draw(0.1, 0.5), rough_px=draw(0, 1.2), fray_px=draw(0, 4), curl=draw(0, 0.01),
+        bend=draw(0, 0.0005), light=draw(0, 4), shade=draw(0, 6), halo_px=draw(0.3, 1.6), blur_px=draw(0, 1.0),
+        sharpen=draw(0, 0.5), mask_px=_either(rng, draw(0, 1.2), draw(0, -1)), shadow=draw(0, 0.3),
+        backdrop=_backdrop(rng, _WHITE, _BLACK, _BLACK, _GREY, _CARD),
+    )  # fmt: skip
+    worn = {"erosion_px": draw(0, 1.0), "noise": draw(0, 5), "jpeg_quality": int(draw(98, 65))}
+    return {"strips": True, "tilt_deg": 1.0, "perturbation": draw(0, 0.05), "damage": damage} | worn
+
+
 PRESETS: dict[str, Callable[[Draw, np.random.Generator], dict[str, Any]]] = {
     "fresco": _fresco, "torn-photo": _torn_photo, "torn-page": _torn_page, "phone": _phone, "old-print": _old_print,
+    "strip-cut": _strip_cut,
 }  # fmt: skip
 """Mixtures of damage by name."""

@@ -22,7 +22,7 @@ from jigsawnet.io.files import make_folder, write_text
 from jigsawnet.learned import Learned, Logistic
 from jigsawnet.training.examples import Columns, read_part, write_part
 from jigsawnet.training.fit_kinds import FITS, Case, Fit, FitName
-from jigsawnet.types import FloatArray, Progress, no_progress
+from jigsawnet.types import BoolArray, FloatArray, Progress, no_progress
 
 _STEPS = 800
 """Of the minimiser, at most."""
@@ -103,8 +103,12 @@ def _read_kept(path: Path, key: str, kind: type[Logistic]) -> Logistic | None:
 
 
 def _regress(fit: Fit, parts: Sequence[Columns]) -> Logistic:
-    """Weighted, lightly penalised logistic regression, for raw terms, rounded."""
     terms, right, weight = (np.concatenate(column) for column in zip(*map(fit.rows, parts), strict=True))
+    return regress(terms, right, weight, fit.penalty, fit.digits)
+
+
+def regress(terms: FloatArray, right: BoolArray, weight: FloatArray, penalty: float, digits: int) -> Logistic:
+    """Weighted, lightly penalised logistic regression of ``right (R,)`` on raw ``terms (R, T)``, rounded."""
     mean, scale = terms.mean(0), terms.std(0) + 1e-9
     z, total = (terms - mean) / scale, weight.sum()
 
@@ -112,12 +116,12 @@ def _regress(fit: Fit, parts: Sequence[Columns]) -> Logistic:
         logit = z @ b[1:] + b[0]
         with np.errstate(over="ignore"):
             error = weight * (1 / (1 + np.exp(-logit)) - right)
-        value = (weight * (np.logaddexp(0, logit) - right * logit)).sum() / total + fit.penalty * (b[1:] ** 2).sum()
-        return float(value), np.r_[error.sum(), z.T @ error] / total + np.r_[0, 2 * fit.penalty * b[1:]]
+        value = (weight * (np.logaddexp(0, logit) - right * logit)).sum() / total + penalty * (b[1:] ** 2).sum()
+        return float(value), np.r_[error.sum(), z.T @ error] / total + np.r_[0, 2 * penalty * b[1:]]
 
     b = minimize(loss, np.zeros(z.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS}).x
     weights = b[1:] / scale
     bias = float(b[0] - weights @ mean)
     if not np.isfinite([bias, *weights]).all():
         raise ModelError("The coefficients do not settle on these puzzles; give more photos or more puzzles.")
-    return Logistic(float(f"{bias:.6g}"), tuple(float(f"{value:.{fit.digits}g}") for value in weights))
+    return Logistic(float(f"{bias:.6g}"), tuple(float(f"{value:.{digits}g}") for value in weights))

@@ -19,18 +19,23 @@ from jigsawnet.io.files import make_folder, write_bytes, write_text
 from jigsawnet.learned import CARD, FORMAT, MANIFEST, NETWORKS, PARTS, VERSION, Learned, PartName, load_learned, read_network
 from jigsawnet.training.card import describe_examples, model_card, write_curves, write_history
 from jigsawnet.training.config import TrainConfig
+from jigsawnet.training.cuts import CutsConfig
 from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples
 from jigsawnet.training.fit_kinds import FitName
+from jigsawnet.training.fit_strips import StripFitConfig, fit_strips
 from jigsawnet.training.fits import FitsConfig, fit_part
+from jigsawnet.training.strokes_config import StrokesConfig
 from jigsawnet.types import Progress, no_progress
 from jigsawnet.version import __version__
 
 if TYPE_CHECKING:
     from jigsawnet.training.train import Trained
 
-StepName = Literal["fit", "contact", "network", "combined", "touching", "confidence"]
-STEPS: tuple[StepName, ...] = ("fit", "contact", "network", "combined", "touching", "confidence")
+StepName = Literal["fit", "contact", "network", "strokes", "strips", "combined", "touching", "confidence"]
+STEPS: tuple[StepName, ...] = ("fit", "contact", "network", "strokes", "strips", "combined", "touching", "confidence")
 """In this order: each is learned with what those before it gave."""
+FROM_PHOTOS: tuple[StepName, ...] = tuple(step for step in STEPS if step not in ("strokes", "strips"))
+"""What is learned from photographs; the others take documents that are made up."""
 NETWORKS_FOLDER = "networks"
 _COMPARED = 256
 """Held-out examples on which the weights in the file are compared with the trained ones."""
@@ -40,10 +45,13 @@ _COMPARED = 256
 class Plan:
     """What is learned, and how."""
 
-    steps: tuple[StepName, ...] = STEPS
+    steps: tuple[StepName, ...] = FROM_PHOTOS
     network: TrainConfig = field(default_factory=TrainConfig)
     examples: ExamplesConfig = field(default_factory=ExamplesConfig)
     fits: FitsConfig = field(default_factory=FitsConfig)
+    cuts: CutsConfig = field(default_factory=CutsConfig)
+    strokes: StrokesConfig = field(default_factory=StrokesConfig)
+    strip_fit: StripFitConfig = field(default_factory=StripFitConfig)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +92,15 @@ def learn(photos: Sequence[Path], plan: Plan, base: Learned, folder: Path, progr
             name = plan.network.network
             networks = {**learned.networks, name: read_network(folder / f"{name}.json")}
             learned, fresh = dataclasses.replace(learned, networks=networks), [*fresh, name]
+        elif step == "strokes":
+            from jigsawnet.training.strokes import learn_strokes  # noqa: PLC0415 - loads PyTorch
+
+            learn_strokes(photos, plan.cuts, plan.strokes, folder, progress)
+            networks = {**learned.networks, step: read_network(folder / f"{step}.json")}
+            learned, fresh = dataclasses.replace(learned, networks=networks), [*fresh, step]
+        elif step == "strips":
+            found = fit_strips(photos, plan.cuts, plan.strip_fit, learned, folder, progress)
+            learned, fresh = dataclasses.replace(learned, strips=found), [*fresh, step]
         else:
             found, note = fit_part(step, photos, learned, plan.fits, folder, progress)
             if note:

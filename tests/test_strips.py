@@ -1,0 +1,96 @@
+"""Strips: known by their shape, stood upright, and seen along their two long sides."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from shredded import strips_of
+
+from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, WIDTH_PX, are_strips, bands, is_slender, straighten
+from jigsawnet.types import Piece
+
+
+def bar(width: int, height: int, degrees: float = 0.0) -> Piece:
+    """A plain bar on a canvas of its own, dark in its upper half, turned about its middle."""
+    side = max(width, height) + 60
+    mask, image = np.zeros((side, side), np.uint8), np.full((side, side, 3), 240, np.uint8)
+    x, y = (side - width) // 2, (side - height) // 2
+    mask[y : y + height, x : x + width] = 255
+    image[y : y + height // 2, x : x + width] = 60
+    turn = cv2.getRotationMatrix2D(((side - 1) / 2, (side - 1) / 2), degrees, 1.0)
+    turned = [cv2.warpAffine(values, turn, (side, side), flags=cv2.INTER_LINEAR) for values in (image, mask)]
+    return Piece(0, "bar.png", turned[0], turned[1] > 127)
+
+
+@pytest.mark.parametrize(("size", "slender"), [((30, 300), True), ((300, 30), True), ((60, 200), False), ((100, 100), False)])
+def test_a_strip_is_much_longer_than_wide(size: tuple[int, int], slender: bool) -> None:
+    assert is_slender(bar(*size)) is slender
+
+
+def test_a_cross_is_no_strip_though_its_box_may_be() -> None:
+    piece = bar(20, 400)
+    mask = piece.mask.copy()
+    mask[225:235, 130:330] = True
+    assert not is_slender(Piece(0, "cross.png", piece.image, mask))
+
+
+def test_nearly_all_pieces_must_be_strips() -> None:
+    strip, tile = bar(30, 300), bar(100, 100)
+    assert are_strips([strip] * 8 + [tile] * 2)
+    assert not are_strips([strip] * 7 + [tile] * 3)
+    assert not are_strips([strip] * 2), "two pieces tell nothing"
+
+
+@pytest.mark.parametrize("degrees", [0.0, 3.0, -20.0, 45.0, 80.0])
+def test_a_turned_bar_is_stood_upright(degrees: float) -> None:
+    (strip,) = straighten([bar(40, 400, degrees)])
+    assert strip.scale == 1.0
+    left, right = strip.edges[:, 30:-30]
+    assert np.ptp(left) < 1.5, "the left edge is vertical"
+    assert np.median(right - left) == pytest.approx(39, abs=1.5)
+    assert len(strip.mask) == pytest.approx(400, abs=12)
+
+
+def test_upright_rows_lead_back_to_the_piece() -> None:
+    piece = bar(40, 400, 30.0)
+    (strip,) = straighten([piece])
+    ends = np.array([[strip.mask.shape[1] / 2, 8.0], [strip.mask.shape[1] / 2, len(strip.mask) - 8.0]]) / strip.scale
+    for x, y in np.rint(strip.upright_from_piece.inverse() @ ends).astype(int):
+        assert piece.mask[y, x]
+
+
+def test_wide_strips_are_scaled_down_together() -> None:
+    strips = straighten([bar(128, 1000), bar(128, 1000), bar(100, 1000)])
+    assert {strip.scale for strip in strips} == {strips[0].scale}
+    assert strips[0].scale == pytest.approx(WIDTH_PX / 128, rel=0.03)
+
+
+def test_a_band_shows_both_sides_of_the_edge() -> None:
+    (strip,) = straighten([bar(60, 400)])
+    left, right = bands(strip)[:, :, 100]
+    assert left.shape == (2, OUTSIDE_PX + INSIDE_PX)
+    assert left[1, : OUTSIDE_PX - 1].max() == 0, "the left band starts outside"
+    assert left[1, OUTSIDE_PX + 1 :].min() == 1
+    assert right[1, INSIDE_PX + 1 :].max() == 0, "the right band ends outside"
+    assert right[1, : INSIDE_PX - 1].min() == 1
+
+
+def test_ink_is_measured_from_the_paper() -> None:
+    (strip,) = straighten([bar(60, 400)])
+    left = bands(strip)[0, 0]
+    assert left[100, -5:].min() > 1.5, "the dark half is ink"
+    assert np.abs(left[300]).max() < 0.1, "the other is paper, and nothing is seen outside"
+
+
+def test_what_is_shown_goes_on_from_the_right_band_to_the_next_left_one() -> None:
+    clouds = cv2.GaussianBlur(np.random.default_rng(0).integers(0, 256, (900, 400, 3), np.uint8), (0, 0), 6) * 3
+    a, b, c = (bands(strip) for strip in straighten(strips_of(clouds, 8).pieces[2:5]))
+    edge = slice(INSIDE_PX - 3, INSIDE_PX), slice(OUTSIDE_PX, OUTSIDE_PX + 3)
+
+    def alike(left: np.ndarray, right: np.ndarray) -> float:
+        rows = min(left.shape[2], right.shape[2])
+        return float(np.corrcoef(left[1, 0, :rows, edge[0]].mean(1), right[0, 0, :rows, edge[1]].mean(1))[0, 1])
+
+    assert alike(a, b) > alike(a, c) + 0.5
+    assert alike(b, c) > alike(c, a) + 0.5
