@@ -20,6 +20,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.confidence import gather_evidence
 from jigsawnet.errors import ModelError
 from jigsawnet.learned import COEFFICIENTS, PACKAGED, PARTS, VERSION, Learned, PartName, load_learned
+from jigsawnet.match.strips import SideJoins, strip_terms
 from jigsawnet.match.verify import FEATURES
 from jigsawnet.score.combine import combined_terms, ragged_terms
 from jigsawnet.score.detectors import load_detector
@@ -52,7 +53,7 @@ def test_there_is_a_coefficient_for_every_term() -> None:
     touching = ragged_terms(nothing, 3.0, np.zeros((0, 2)), np.zeros((0, 2)))
     assert {
         "fit": terms.shape[1], "contact": contact.shape[1], "combined": both.shape[1], "touching": touching.shape[1],
-        "confidence": joins.shape[1],
+        "confidence": joins.shape[1], "strips": strip_terms(SideJoins(*np.zeros((5, 0), np.int64))).shape[1],
     } == COEFFICIENTS  # fmt: skip
 
 
