@@ -14,6 +14,8 @@ from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.hierarchical import compose_hierarchical
+from jigsawnet.compose.paper_glc import compose_paper_glc
+from jigsawnet.compose.paper_hlm import compose_paper_hlm
 from jigsawnet.compose.problem import Pace, Problem, finish_assembly
 from jigsawnet.compose.second_round import Evidence, SecondRoundStats, second_round
 from jigsawnet.context import Context
@@ -40,6 +42,8 @@ composers: Registry[Composer] = Registry("composer")
 composers.register("best-first", compose_best_first)
 composers.register("glc", compose_greedy_loops)
 composers.register("hlm", compose_hierarchical)
+composers.register("paper-glc", compose_paper_glc)
+composers.register("paper-hlm", compose_paper_hlm)
 
 
 def compose(
@@ -55,12 +59,12 @@ def compose(
 ) -> Assembly:
     """Select joins and place the pieces; several components and unplaced pieces are normal results.
 
-    ``rows`` are scored, best first. The result depends on the seed with `glc` only. When the stop is over, the best assembly so
-    far is returned. ``names`` of the pieces are for errors.
+    ``rows`` are scored, best first. The result depends on the seed with `glc`, `paper-glc` and `paper-hlm` only. When the stop
+    is over, the best assembly so far is returned. ``names`` of the pieces are for errors.
 
     Raises:
         InputError: the constraints contradict each other.
     """
     rows = rows.take(rows.fit >= config.min_fit) if config.min_fit > 0 else rows
-    problem = prepare_problem(rows, borders, constraints, names)
+    problem = prepare_problem(rows, borders, constraints, names, config.overlap)
     return finish_assembly(problem, composers[composer](problem, config, Pace(context), np.random.default_rng(seed)))

@@ -78,6 +78,7 @@ def finish_assembly(problem: Problem, components: Components) -> Assembly:
     A piece's confidence is its best join's; a person's decision is certain.
     """
     joins = agreeing_joins(problem, components)
+    chosen = tuple(chosen_joins(problem, components))
     confidence: dict[int, float] = dict.fromkeys(problem.pinned, 1.0)
     for join in joins:
         for idx in (join.alignment.i, join.alignment.j):
@@ -88,7 +89,7 @@ def finish_assembly(problem: Problem, components: Components) -> Assembly:
         anchor, pose = min(problem.pinned.items())
         move = pose @ components.pose(anchor).inverse()
         poses |= {idx: move @ poses[idx] for idx in components.members(anchor)} | dict(problem.pinned)
-    return Assembly(problem.n_pieces, poses, placed, tuple(joins), confidence)
+    return Assembly(problem.n_pieces, poses, placed, tuple(joins), confidence, chosen=chosen)
 
 
 def agreeing_joins(problem: Problem, components: Components) -> list[Join]:
@@ -100,6 +101,18 @@ def agreeing_joins(problem: Problem, components: Components) -> list[Join]:
         if pair not in selected:
             selected[pair] = rows.join_at(k)
     return list(selected.values())
+
+
+def chosen_joins(problem: Problem, components: Components) -> list[Join]:
+    """The candidates by which the components came about, best first; a pair of pieces has at most one."""
+    rows = problem.rows
+    found: dict[tuple[int, int], Join] = {}
+    for k, pair in enumerate(zip(rows.i.tolist(), rows.j.tolist(), strict=True)):
+        if pair in components.chosen and pair not in found:
+            pose = rows.i_from_j(k)
+            if (pose.theta, pose.x, pose.y) == components.chosen[pair]:
+                found[pair] = rows.join_at(k)
+    return list(found.values())
 
 
 def _agreeing(rows: Candidates, components: Components, borders: Borders) -> IntArray:
