@@ -8,6 +8,7 @@ import numpy as np
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
+from jigsawnet.compose.baselines import compose_tsamoura, compose_zhang
 from jigsawnet.compose.best_first import compose_best_first
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
@@ -44,6 +45,8 @@ composers.register("glc", compose_greedy_loops)
 composers.register("hlm", compose_hierarchical)
 composers.register("paper-glc", compose_paper_glc)
 composers.register("paper-hlm", compose_paper_hlm)
+composers.register("zhang", compose_zhang)
+composers.register("tsamoura", compose_tsamoura)
 
 
 def compose(

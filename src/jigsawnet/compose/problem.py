@@ -96,7 +96,7 @@ def agreeing_joins(problem: Problem, components: Components) -> list[Join]:
     """The fixed joins, and for every other pair the best candidate that agrees with the final poses."""
     selected = {(e.alignment.i, e.alignment.j): e for e in problem.fixed}
     rows = problem.rows
-    for k in _agreeing(rows, components, problem.borders).tolist():
+    for k in agreeing_rows(rows, components, problem.borders).tolist():
         pair = int(rows.i[k]), int(rows.j[k])
         if pair not in selected:
             selected[pair] = rows.join_at(k)
@@ -115,7 +115,7 @@ def chosen_joins(problem: Problem, components: Components) -> list[Join]:
     return list(found.values())
 
 
-def _agreeing(rows: Candidates, components: Components, borders: Borders) -> IntArray:
+def agreeing_rows(rows: Candidates, components: Components, borders: Borders) -> IntArray:
     """Candidates inside components that put j where the poses put it, in angle and at j's middle."""
     inside = np.flatnonzero(components.roots[rows.i] == components.roots[rows.j])
     i, j, pose = rows.i[inside], rows.j[inside], rows.pose[inside]
