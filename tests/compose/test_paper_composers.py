@@ -234,13 +234,19 @@ def test_the_best_of_the_last_level_is_taken_and_nothing_but_what_it_reaches(squ
     assert run(joins, square_tiles(14), "hlm").components == (tuple(range(6, 14)), tuple(range(6)))
 
 
+def test_of_one_level_the_loop_with_the_highest_sum_of_scores_is_taken(square_tiles: Tiles, tile_pose: TilePose) -> None:
+    poor, good = ladder(3, tile_pose), ladder(3, tile_pose, first=6)
+    joins = joins_of(*poor, score=0.6) + joins_of(*good, score=0.8)
+    assert run(joins, square_tiles(12), "paper-hlm").components == (tuple(range(6, 12)),)
+
+
 def test_loops_that_share_only_a_piece_do_not_merge(square_tiles: Tiles, tile_pose: TilePose) -> None:
-    """Two squares meet in piece 3; l* is one of them, and the three other pieces come one by one, by a tree."""
-    places = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2)]
-    at = {k: tile_pose(*xy, k) for k, xy in enumerate(places)}
-    pairs = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6)]
-    assert len(chosen(run(joins_of(at, pairs), square_tiles(7), "paper-hlm"))) == 7
-    assert len(chosen(run(joins_of(at, pairs), square_tiles(7), "hlm"))) == 8
+    """A third square meets two merged ones in piece 5 only: its other three pieces come one by one, by a tree."""
+    at, pairs = ladder(3, tile_pose)
+    at |= {6: tile_pose(3, 1, 6), 7: tile_pose(2, 2, 7), 8: tile_pose(3, 2, 8)}
+    pairs += [(5, 6), (5, 7), (6, 8), (7, 8)]
+    assert len(chosen(run(joins_of(at, pairs), square_tiles(9), "paper-hlm"))) == 10
+    assert len(chosen(run(joins_of(at, pairs), square_tiles(9), "hlm"))) == 11
 
 
 def test_no_more_merges_are_tried_than_allowed(square_tiles: Tiles, tile_pose: TilePose) -> None:
