@@ -172,10 +172,28 @@ def test_two_pictures_mixed_are_solved_in_part(pictures: tuple[Path, Path], tmp_
 
 def test_eval_prints_percentages_or_one_json_line(shredded: Path, solved: Path, capsys: Capture) -> None:
     assert main_code(["eval", str(solved), "--truth", str(shredded)]) == 0
-    assert "PCR 100.0 % (tight 100.0 %)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "PCR 100.0 % (tight 100.0 %)" in said
+    assert "ACR 100.0 %   right candidates that were chosen, of those that could be" in said
+    assert "joins right 100.0 %, found 100.0 %" in said
     assert main_code(["eval", str(solved / "assembly.json"), "--truth", str(shredded), "--json"]) == 0
     metrics = json.loads(capsys.readouterr().out)
-    assert (metrics["n"], metrics["pcr_tight"], metrics["candidate_recall"]) == (4, 1.0, 1.0)
+    assert (metrics["n"], metrics["pcr_tight"], metrics["candidate_recall"], metrics["acr"]) == (4, 1.0, 1.0, 1.0)
+
+
+def test_eval_tells_a_tree_from_a_loop(shredded: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Best-first chooses three of the four right joins of four pieces, though all four hold in the result."""
+    out = tmp_path / "tree"
+    assert main_code(["solve", str(shredded), "-o", str(out), "--composer", "best-first"]) == 0
+    capsys.readouterr()
+    assert main_code(["eval", str(out), "--truth", str(shredded), "--json"]) == 0
+    metrics = json.loads(capsys.readouterr().out)
+    assert (metrics["acr"], metrics["acr_recall"]) == (0.75, 1.0)
+    for entry in (candidates := json.loads((out / "alignments.json").read_text()))["alignments"]:
+        entry.pop("choice", None)
+    (out / "alignments.json").write_text(json.dumps(candidates))
+    assert main_code(["eval", str(out), "--truth", str(shredded)]) == 0
+    assert "ACR -   " in capsys.readouterr().out, "a run of an older version does not say"
 
 
 def test_eval_reads_the_truth_of_the_authors_too(shredded: Path, solved: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -24,8 +24,9 @@ class SolveConfig:
     touch only in parts; combined: networks and fit together, as one calibrated probability. Left out, it is
     combined, and fit for the baseline matchers."""
     composer: str | None = None
-    """Who puts pieces together. hlm and glc: the paper's two, by closed loops; best-first: best join first. Left out, it is
-    hlm, and best-first for the baseline matchers."""
+    """Who puts pieces together. hlm and glc: by closed loops, after the paper; best-first: best join first; paper-hlm and
+    paper-glc: the paper's two exactly as it writes them; zhang and tsamoura: those of the baselines. Left out, it is hlm, and
+    best-first for the baseline matchers."""
     min_confidence: float = 0.0
     """Pieces less sure than this are left out rather than put in a doubtful place."""
     halo: bool = True

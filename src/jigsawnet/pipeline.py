@@ -173,7 +173,7 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
     borders, constraints = given["borders"], given["constraints"]
     assembly, stats = second_round(
         given["scored"].rows, borders, given["refined"], _evidence(given, config, context), config.compose.min_score,
-        config.second_round, constraints, context.stop,
+        config.second_round, constraints, context.stop, config.compose.overlap,
     )  # fmt: skip
     if stats.components_merged:
         pinned, puzzle = constraints.pinned, given["puzzle"]
@@ -366,6 +366,12 @@ class Corridor:
         self._products.pop(product, None)
 
     @property
+    def offered(self) -> Candidates:
+        """The scored candidates that the composer may choose from."""
+        rows: Candidates = self.get("scored").rows
+        return rows.take((rows.score >= self.config.min_score) & (rows.fit >= self.config.compose.min_fit))
+
+    @property
     def is_cut(self) -> bool:
         """True when a stop has left something out."""
         return self.context.stop.has_cut
@@ -507,6 +513,8 @@ class Solution:
     assembly: Assembly
     candidates: Candidates
     report: RunReport
+    offered: Candidates
+    """Of the candidates, those that the composer could choose from: what was sure enough to place a piece alone."""
 
 
 def solve_puzzle(
@@ -540,7 +548,7 @@ def solve_puzzle(
         __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds,
         find_other_places(assembly, rows),
     )  # fmt: skip
-    return Solution(assembly, rows, report)
+    return Solution(assembly, rows, report, made_by.offered)
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, context: Context | None = None) -> Assembly:

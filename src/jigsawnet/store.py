@@ -21,7 +21,7 @@ from jigsawnet.io.array_store import Arrays, Saved, read_text_array, text_array
 from jigsawnet.io.json_files import plain
 from jigsawnet.loading import Loaded
 from jigsawnet.match import KnownPairs, Scales
-from jigsawnet.types import Assembly, Constraints, Join, Piece, Puzzle
+from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Join, Piece, Puzzle
 from jigsawnet.version import __version__
 
 FORMAT = 2
@@ -194,8 +194,15 @@ def assembly_to_arrays(assembly: Assembly) -> Arrays:
         "members": np.array([idx for component in assembly.components for idx in component], np.int32),
         "sizes": np.array([len(component) for component in assembly.components], np.int32),
         "join_confidence": np.array([e.confidence for e in assembly.joins], np.float64),
+        **({} if assembly.chosen is None else {"chosen": _chosen_array(assembly.chosen)}),
         **rows_to_arrays(joins),
     }
+
+
+def _chosen_array(chosen: Sequence[Join]) -> FloatArray:
+    """Rows ``(i, j, theta, x, y, fit, score)``."""
+    rows = [(a.i, a.j, *pose_row(a.i_from_j), a.fit, e.score) for e in chosen for a in [e.alignment]]
+    return np.array(rows, np.float64).reshape(-1, 7)
 
 
 def assembly_from_arrays(arrays: Arrays) -> Assembly | None:
@@ -213,9 +220,16 @@ def assembly_from_arrays(arrays: Arrays) -> Assembly | None:
             tuple(tuple(members[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=False)),
             tuple(Join(a, score, p) for a, score, p in zip(rows.alignments(), rows.score.tolist(), sure, strict=True)),
             {int(idx): value for idx, value in arrays["confidence"].tolist()},
+            chosen=_chosen_from(arrays["chosen"]) if "chosen" in arrays else None,
         )
     except BAD:
         return None
+
+
+def _chosen_from(rows: FloatArray) -> tuple[Join, ...]:
+    return tuple(
+        Join(Alignment(int(i), int(j), SE2(theta, x, y), fit), score) for i, j, theta, x, y, fit, score in rows.tolist()
+    )
 
 
 _SCALES = ("contour_step_px", "border_step_px", "perimeter_px")

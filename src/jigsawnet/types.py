@@ -174,7 +174,8 @@ class Assembly:
 
     ``components`` are sorted by size, largest first; a piece in none of them is unplaced. ``joins`` are the joins selected,
     loop-closing ones included. ``confidence[idx]`` in [0, 1] for placed pieces. ``gap_px``: how far apart refinement laid the
-    borders of neighbours, negative where they overlap; not saved.
+    borders of neighbours, negative where they overlap; not saved. ``chosen``: of the candidates, those by which the composer
+    itself put the pieces together, not all that agree with their places; None where nobody knows.
     """
 
     n_pieces: int
@@ -183,6 +184,7 @@ class Assembly:
     joins: tuple[Join, ...] = ()
     confidence: Mapping[int, float] = field(default_factory=dict)
     gap_px: float = field(default=0.0, compare=False)
+    chosen: tuple[Join, ...] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         listed = [idx for component in self.components for idx in component]

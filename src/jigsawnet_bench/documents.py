@@ -64,20 +64,22 @@ MOST_FAILURES = 5
 _RESULTS_HEAD = """# Results
 
 Made by `jigsawnet bench docs` from the files in the results folder. PCR: pieces within 5 degrees and 100 px of their place;
-tight: 2 degrees and 5 px. ACR: selected joins that are right; recall: true neighbours joined. LCR: largest part held together
-by right joins. Candidate recall: true neighbours that the matcher found. Means over the puzzles; seconds are those of the whole
-solve, from reading the pieces to the last file written, and beside them the sum of the stages (where only seconds are shown,
-they are the sum of the stages); memory is the largest of all puzzles; a puzzle that failed counts as 0 in PCR, ACR recall and
-LCR. The paper's figures stand beside ours where it has any: they are from other puzzles and another machine unless it is said
-otherwise. [Single stages](stages.md) and [what still fails](failures.md) have pages of their own.
+tight: 2 degrees and 5 px. ACR, as the paper's figures behave: right joins that the composer itself chose, over the right
+candidates it could choose from ([why](benchmark.md#acr)). Joins right: of all joins of the result; joins found: true neighbours
+joined. LCR: largest part held together by right joins. Candidate recall: true neighbours that the matcher found. Means over the
+puzzles; seconds are those of the whole solve, from reading the pieces to the last file written, and beside them the sum of the
+stages (where only seconds are shown, they are the sum of the stages); memory is the largest of all puzzles; a puzzle that
+failed counts as 0 in PCR, joins found and LCR. The paper's figures stand beside ours where it has any: they are from other
+puzzles and another machine unless it is said otherwise. [Single stages](stages.md) and [what still fails](failures.md) have
+pages of their own.
 """
 REAL = "real"
 _REAL_TITLES = {"real": "With truth", "real_strips": "Strips, by their order", "real_unknown": "Without truth"}
-_REAL_HEAD = """Means over the puzzles of a kind; of strips over all pairs and joins of a kind. Joins right and found: ACR and
-its recall. Pairs right: neighbours in the true order that lie side by side, within 5 degrees and 40 px up or down. Sure: pieces
-with a confidence of 0.9 or more; right: they lie rightly to others of their own component, even if that is not the largest.
-Upright joins: those that turn by less than 5 degrees, where pieces are stored upright, so
-that others are wrong. A puzzle that failed counts as 0.
+_REAL_HEAD = """Means over the puzzles of a kind; of strips over all pairs and joins of a kind. Joins right: of all joins; joins
+found: true neighbours joined. Pairs right: neighbours in the true order that lie side by side, within 5 degrees and 40 px up or
+down. Sure: pieces with a confidence of 0.9 or more; right: they lie rightly to others of their own component, even if that is
+not the largest. Upright joins: those that turn by less than 5 degrees, where pieces are stored upright, so that others are
+wrong. A puzzle that failed counts as 0.
 """
 _STAGES_HEAD = """# Single stages
 

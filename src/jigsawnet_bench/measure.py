@@ -21,13 +21,20 @@ Pairs = frozenset[tuple[int, int]]
 
 
 def measure(
-    puzzle: Puzzle, truth: Assembly, assembly: Assembly, rows: Candidates, min_score: float, gap_px: float = NEIGHBOR_PX
+    puzzle: Puzzle,
+    truth: Assembly,
+    assembly: Assembly,
+    rows: Candidates,
+    min_score: float,
+    gap_px: float = NEIGHBOR_PX,
+    offered: Candidates | None = None,
 ) -> dict[str, Any]:
     """Everything that is known about one result, as plain values.
 
-    ``min_score`` is what the composer asks of a join, ``gap_px`` how close true neighbours come.
+    ``min_score`` is what the composer asks of a join, ``gap_px`` how close true neighbours come, ``offered`` the candidates
+    that the composer could choose from.
     """
-    metrics = over_own_pieces(evaluate(puzzle, assembly, truth, gap_px), truth)
+    metrics = over_own_pieces(evaluate(puzzle, assembly, truth, gap_px, offered), truth)
     neighbors = true_neighbors(puzzle, truth, gap_px)
     right = right_candidates(puzzle, rows, truth, gap_px=gap_px)
     hits = right_pieces(puzzle, assembly, truth)

@@ -56,7 +56,8 @@ def _by_poses(job: Job, walk: Corridor, sure: Sequence[int]) -> Row:
     """The paper's ratios, and how many of the sure pieces lie rightly to others of their component."""
     puzzle, assembly = walk.puzzle, walk.get("assembly")
     truth = read_truth(job.case.sources[0], puzzle)
-    measured = measure(puzzle, truth, assembly, walk.get("scored").rows, walk.config.compose.min_score, job.case.gap_px)
+    scored, least = walk.get("scored").rows, walk.config.compose.min_score
+    measured = measure(puzzle, truth, assembly, scored, least, job.case.gap_px, walk.offered)
     hits = right_in_parts(puzzle, assembly, truth)
     return {**{name: measured[name] for name in _OF_MEASURE}, "sure_right": len(hits.intersection(sure))}
 

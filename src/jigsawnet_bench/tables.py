@@ -17,7 +17,7 @@ from jigsawnet_bench.suite import Group
 
 ACCURACIES = ("pcr", "pcr_tight", "acr_recall", "lcr")
 """Means over all puzzles; one that failed counts as 0: nothing of it was put together."""
-SHARES = ("acr_precision", "candidate_recall", "pcr_rest")
+SHARES = ("acr", "acr_precision", "candidate_recall", "pcr_rest")
 """Means over the puzzles that have such a figure."""
 _COUNTS = ("right_scores", "wrong_scores")
 NOTHING = "–"
@@ -67,7 +67,7 @@ def _summary(runs: Sequence[Run]) -> dict[str, Any]:
         "pieces": pieces,
         **{name: _mean([row[name] for row in measured] + [0.0] * (len(runs) - len(solved))) if solved else None
            for name in ACCURACIES},
-        **{name: _mean(row[name] for row in measured) for name in SHARES},
+        **{name: _mean(row.get(name) for row in measured) for name in SHARES},
         "pcr_worst_picture": _mean(worst),
         "separated": _mean(float(row["separated"]) for row in measured),
         **{name: sum(row.get(name, 0) for row in measured) for name in ("foreign", "foreign_placed")},
@@ -155,8 +155,9 @@ _MEASURED: _Columns = {
     "puzzles": lambda row: str(row["puzzles"]),
     "PCR, %": lambda row: percent(row["pcr"]),
     "PCR-tight, %": lambda row: percent(row["pcr_tight"]),
-    "ACR, %": lambda row: percent(row["acr_precision"]),
-    "ACR recall, %": lambda row: percent(row["acr_recall"]),
+    "ACR, %": lambda row: percent(row.get("acr")),
+    "joins right, %": lambda row: percent(row["acr_precision"]),
+    "joins found, %": lambda row: percent(row["acr_recall"]),
     "LCR, %": lambda row: percent(row["lcr"]),
     "candidate recall, %": lambda row: percent(row["candidate_recall"]),
     "seconds": lambda row: figure(row["seconds"]),

@@ -43,7 +43,7 @@ SHOWN_TO_NETWORKS = ("dense", "zhang")
 """Whose candidates the networks of the paper's table are compared on."""
 MOST_FOR_NETWORKS = 100
 """Larger puzzles are scored and solved, but not shown to all networks."""
-MEANS = ("pcr", "pcr_tight", "acr_precision", "acr_recall", "lcr")
+MEANS = ("pcr", "pcr_tight", "acr", "acr_precision", "acr_recall", "lcr")
 _WARM_UP = 64
 
 Row = dict[str, Any]
@@ -100,7 +100,7 @@ def compose_case(job: Job) -> Record:
     simulated.put("scored", replace(found, rows=found.rows.with_scores(scores)), None)
     rows: list[Row] = []
     for kind, walk in {"simulated": simulated, "seam": by_seam}.items():
-        shares = _shares(puzzle, walk.get("assembly"), truth, job.case)
+        shares = _shares(puzzle, walk, truth, job.case)
         seconds = {stage.name: stage.seconds for stage in walk.stages}
         rows.append({
             "pieces": len(puzzle), "scores": kind, "method": job.method.name, **shares,
@@ -130,7 +130,7 @@ def detect_case(job: Job) -> Record:
             verdicts |= judge(ensemble, views)
     right = right_candidates(puzzle, found.rows, truth, gap_px=BORDER_PX + job.case.gap_px - NEIGHBOR_PX)
     solved: list[Row] = [
-        {"method": method.name, "scorer": scorer, **_shares(puzzle, each.get("assembly"), truth, job.case)}
+        {"method": method.name, "scorer": scorer, **_shares(puzzle, each, truth, job.case)}
         for method in METHODS["compose"].values() if job.method.name == "dense"
         for scorer, own in scored.items()
         for each in [_changed(own, replace(method.config, scorer=scorer))]
@@ -186,8 +186,8 @@ def _by_pose(rows: Candidates) -> NDArray[np.intp]:
     return np.lexsort((*rows.pose.T, rows.j, rows.i))
 
 
-def _shares(puzzle: Puzzle, assembly: Assembly, truth: Assembly, case: Case) -> Row:
-    metrics = asdict(evaluate(puzzle, assembly, truth, case.gap_px))
+def _shares(puzzle: Puzzle, walk: Corridor, truth: Assembly, case: Case) -> Row:
+    metrics = asdict(evaluate(puzzle, walk.get("assembly"), truth, case.gap_px, walk.offered))
     return {name: round(metrics[name] or 0.0, 4) for name in MEANS}
 
 

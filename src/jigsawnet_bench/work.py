@@ -92,7 +92,7 @@ def solve_case(job: Job, thumbnail: Path) -> Record:
         walk, record = solve_files(job, [folder])
         truth = read_truth(folder, walk.puzzle)
     puzzle, assembly, scored = walk.puzzle, walk.get("assembly"), walk.get("scored").rows
-    measured = measure(puzzle, truth, assembly, scored, walk.config.compose.min_score, job.case.gap_px)
+    measured = measure(puzzle, truth, assembly, scored, walk.config.compose.min_score, job.case.gap_px, walk.offered)
     thumbnail.parent.mkdir(parents=True, exist_ok=True)
     write_png(thumbnail, draw_result(puzzle, truth, assembly))
     return dataclasses.replace(record, measured=measured)

@@ -6,7 +6,7 @@ import importlib.util
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -14,8 +14,9 @@ import cv2
 import numpy as np
 import pytest
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
-from jigsawnet.evaluation.metrics import rightly_placed
+from jigsawnet.evaluation.metrics import alignment_correctness, rightly_placed
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
@@ -196,11 +197,48 @@ def test_what_the_cases_score(tiny: tuple[Puzzle, Assembly]) -> None:
         "acr_precision": 1.0,
         "acr_recall": 1.0,
         "lcr": 1.0,
+        "acr": None,
     }
     middling = evaluate(tiny[0], partial(*tiny), tiny[1])
     assert (middling.placed, middling.components) == (7, 3)
     assert middling.pcr == pytest.approx(3 / 9)
     assert evaluate(tiny[0], empty(*tiny), tiny[1]).acr_precision is None
+
+
+def with_chosen(assembly: Assembly, *pairs: tuple[int, int]) -> Assembly:
+    """The composer chose only these of the joins."""
+    return replace(assembly, chosen=tuple(e for e in assembly.joins if (e.alignment.i, e.alignment.j) in pairs))
+
+
+def test_acr_is_what_was_chosen_rightly_of_what_could_be(tiny: tuple[Puzzle, Assembly]) -> None:
+    """Nine pieces, 12 true joins, of which 10 have a right candidate. A tree of 8, all right, is 8 of 10, and no more."""
+    puzzle, truth = tiny
+    whole = right(puzzle, truth)
+    offered = [e.alignment for e in whole.joins if (e.alignment.i, e.alignment.j) not in {(0, 1), (7, 8)}]
+    wrong = [Alignment(0, 8, SE2(0.3, 5.0, 9.0), 0.9), Alignment(0, 3, SE2(0.3, 500.0, 9.0), 0.9)]
+    twice = [*offered, *wrong, offered[0]]
+    tree = with_chosen(whole, (1, 2), (0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (3, 4))
+    assert alignment_correctness(puzzle, tree, Candidates.of(twice), truth) == pytest.approx(8 / 10)
+    assert evaluate(puzzle, tree, truth, offered=Candidates.of(twice)).acr == pytest.approx(8 / 10)
+    assert evaluate(puzzle, tree, truth, offered=Candidates.of(twice)).acr_precision == 1.0
+    lost = replace(tree, chosen=(*(tree.chosen or ())[:4], Join(wrong[0], 0.9), Join(wrong[1], 0.9)))
+    assert alignment_correctness(puzzle, lost, Candidates.of(twice), truth) == pytest.approx(4 / 10)
+
+
+def test_acr_counts_what_was_chosen_though_it_was_not_offered(tiny: tuple[Puzzle, Assembly]) -> None:
+    """A closed loop carries joins that alone would be too poor: they are right candidates too, and chosen."""
+    puzzle, truth = tiny
+    whole = right(puzzle, truth)
+    offered = Candidates.of(e.alignment for e in whole.joins[:4])
+    assert alignment_correctness(puzzle, replace(whole, chosen=whole.joins[2:6]), offered, truth) == pytest.approx(4 / 6)
+
+
+def test_acr_is_not_known_where_the_choice_is_not(tiny: tuple[Puzzle, Assembly]) -> None:
+    puzzle, truth = tiny
+    assert evaluate(puzzle, right(puzzle, truth), truth, offered=Candidates.none()).acr is None
+    nothing = replace(right(puzzle, truth), chosen=())
+    assert evaluate(puzzle, nothing, truth).acr is None
+    assert evaluate(puzzle, nothing, truth, offered=Candidates.none()).acr == 0.0
 
 
 def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.assembly_json import read_candidates, write_candidates
+from jigsawnet.io.assembly_json import read_candidates, read_choices, write_candidates
 from jigsawnet.types import Alignment, Seam
 
 NAMES = ("a.png", 'b "c".png', "日本.png", "d\udc80.png")
@@ -53,6 +53,16 @@ def test_the_text_names_pieces_and_gives_one_line_to_each_join(tmp_path: Path) -
     text = path.read_text(encoding="utf-8")
     assert json.loads(text) == {"format": "jigsawnet/alignments", "version": 1, "alignments": [entry, entry]}
     assert [line.count('"fit"') for line in text.splitlines()].count(1) == 2
+
+
+def test_what_the_composer_made_of_a_candidate_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "alignments.json"
+    write_candidates(path, [ONE, ONE, ONE], ("x", "y"), ["chosen", None, "offered"])
+    assert [choice for _, choice in read_choices(path, ("x", "y"))] == ["chosen", None, "offered"]
+    assert len(read_candidates(path, ("x", "y"))) == 3
+    path.write_text(path.read_text().replace("offered", "maybe"))
+    with pytest.raises(FormatError, match="maybe"):
+        read_choices(path, ("x", "y"))
 
 
 def test_other_numbers_turn_joins_round(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.borders import Borders, build_borders
+from jigsawnet.context import Context
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.match import TsamouraConfig
-from jigsawnet.match.tsamoura import align_strings, match_weights, quantise_colors
+from jigsawnet.match.tsamoura import align_strings, common_runs, match_weights, prepare, quantise_colors, retrieve_pairs
 from jigsawnet.types import Piece, Puzzle
 
 from .conftest import find
@@ -110,6 +111,26 @@ def test_one_colour_makes_one_label(count: int) -> None:
     assert np.isfinite(match_weights(labels, palette, 5.0)).all()
 
 
+def test_cells_of_the_map_that_are_neighbours_hold_colours_that_are_alike() -> None:
+    """What a map has and k-means has not: its cells lie in an order."""
+    colors = np.random.default_rng(2).uniform(0, 100, (2000, 1)) @ np.array([[0.6, 0.3, -0.2]])
+    _, palette = quantise_colors(colors.astype(np.float32), 16)
+    steps = np.diff(palette[:, 0])
+    assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_pieces_alike_in_colour_are_retrieved_and_others_are_not() -> None:
+    """Twenty pieces of one half of the colours, twenty of the other: half as many as there are pieces find their own kind."""
+    rng = np.random.default_rng(0)
+    labels = np.concatenate([rng.integers(4 * (p >= 20), 4 + 4 * (p >= 20), 60) for p in range(40)]).astype(np.int32)
+    first = np.arange(0, 41 * 60, 60)
+    pairs = retrieve_pairs(labels, first, 8, 19 / 39)
+    kind = np.arange(40) >= 20
+    assert (pairs == (kind[:, None] == kind[None]) & ~np.eye(40, dtype=bool)).all()
+    assert retrieve_pairs(labels, first, 8, 1.0).sum() == 40 * 39
+    assert (retrieve_pairs(labels, first, 8, 0.0).sum(1) >= 8).all(), "a few are always compared"
+
+
 def test_rare_colours_earn_more_and_unlike_ones_cost() -> None:
     labels = np.array([0] * 90 + [1] * 10, np.int32)
     weight = match_weights(labels, np.array([[0.0, 0, 0], [50.0, 0, 0]]), 5.0)
@@ -163,6 +184,15 @@ def test_candidates_are_sorted_bounded_finite_and_repeatable() -> None:
     assert all(np.isfinite(a.i_from_j.matrix()).all() for a in found)
 
 
+def test_pairs_that_are_not_retrieved_are_not_compared() -> None:
+    """Twelve dark discs and twelve light ones, and a matcher to which all colours are alike."""
+    borders = borders_of(*(disc(12, 60 if k % 2 else 200) for k in range(24)))
+    for share, expected in ((0.0, {0}), (1.0, {0, 1})):
+        material = prepare(borders, TsamouraConfig(alike_lab=500.0, retrieved=share))
+        i, j, _, _ = common_runs(material, Context())
+        assert set((np.abs(i - j) % 2).tolist()) == expected
+
+
 def test_noticeable_overlaps_are_dropped() -> None:
     borders, _ = cut_picture()
     careless = partial(TsamouraConfig, alike_lab=60.0, gap=0.5, runs_per_pair=30)  # nearly all colours match
@@ -195,7 +225,9 @@ def test_pieces_of_one_colour_take_bounded_time() -> None:
     assert told == [(k, 7) for k in range(1, 8)]
 
 
-@pytest.mark.parametrize("wrong", [{"palette": 0}, {"palette": 999}, {"alike_lab": 0.0}, {"gap": -1.0}, {"min_matches": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"palette": 0}, {"palette": 999}, {"alike_lab": 0.0}, {"gap": -1.0}, {"min_matches": 1}, {"retrieved": 1.5}]
+)
 def test_options_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"match\.tsamoura"):
         TsamouraConfig(**wrong)

@@ -10,14 +10,16 @@ from typing import Annotated, Any
 
 import tyro
 
+from jigsawnet.candidates import Candidates
 from jigsawnet.cli.console import Flag, say
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate
-from jigsawnet.io.assembly_json import CANDIDATES_FILE, read_assembly, read_candidates
+from jigsawnet.io.assembly_json import CANDIDATES_FILE, read_assembly, read_choices
 from jigsawnet.io.files import RESULT_FILE
 from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.truth import read_truth
 from jigsawnet.loading import load_puzzle
+from jigsawnet.types import Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,15 @@ class Eval:
         truth = read_truth(self.truth, puzzle)
         path = self.result / RESULT_FILE if self.result.is_dir() else self.result
         assembly, _ = read_assembly(path, puzzle.names())
-        values = dataclasses.asdict(evaluate(puzzle, assembly, truth, self.gap_px))
         candidates = path.parent / CANDIDATES_FILE
-        if candidates.is_file():
-            found = read_candidates(candidates, puzzle.names())
-            values["candidate_recall"] = candidate_recall(puzzle, found, truth, gap_px=self.gap_px)
+        found = read_choices(candidates, puzzle.names()) if candidates.is_file() else ()
+        offered = Candidates.of(a for a, choice in found if choice)
+        if any(choice for _, choice in found):
+            chosen = tuple(Join(a, a.fit) for a, choice in found if choice == "chosen")
+            assembly = dataclasses.replace(assembly, chosen=chosen)
+        values = dataclasses.asdict(evaluate(puzzle, assembly, truth, self.gap_px, offered))
+        if found:
+            values["candidate_recall"] = candidate_recall(puzzle, (a for a, _ in found), truth, gap_px=self.gap_px)
         for line in [json.dumps(values)] if self.json else _metric_lines(values):
             say(line)
         return 0
@@ -61,7 +67,8 @@ def _metric_lines(values: dict[str, Any]) -> list[str]:
 
     return [
         f"PCR {percent('pcr')} (tight {percent('pcr_tight')})   pieces in the right place, {values['n']} in all",
-        f"ACR {percent('acr_precision')} (recall {percent('acr_recall')})   joins that are right",
+        f"ACR {percent('acr')}   right candidates that were chosen, of those that could be",
+        f"joins right {percent('acr_precision')}, found {percent('acr_recall')}   over all joins, over all true neighbours",
         f"LCR {percent('lcr')}   largest part connected by right joins",
         f"candidate recall {percent('candidate_recall')}   true neighbours with a right candidate",
     ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
+from jigsawnet.compose.baselines import compose_tsamoura, compose_zhang
 from jigsawnet.compose.best_first import compose_best_first
 from jigsawnet.compose.chains import compose_chains
 from jigsawnet.compose.components import Components
@@ -15,6 +16,8 @@ from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.hierarchical import compose_hierarchical
+from jigsawnet.compose.paper_glc import compose_paper_glc
+from jigsawnet.compose.paper_hlm import compose_paper_hlm
 from jigsawnet.compose.problem import Pace, Problem, finish_assembly
 from jigsawnet.compose.second_round import Evidence, SecondRoundStats, second_round
 from jigsawnet.context import Context
@@ -42,6 +45,10 @@ composers.register("best-first", compose_best_first)
 composers.register("chains", compose_chains)
 composers.register("glc", compose_greedy_loops)
 composers.register("hlm", compose_hierarchical)
+composers.register("paper-glc", compose_paper_glc)
+composers.register("paper-hlm", compose_paper_hlm)
+composers.register("zhang", compose_zhang)
+composers.register("tsamoura", compose_tsamoura)
 
 
 def compose(
@@ -57,12 +64,12 @@ def compose(
 ) -> Assembly:
     """Select joins and place the pieces; several components and unplaced pieces are normal results.
 
-    ``rows`` are scored, best first. The result depends on the seed with `glc` only. When the stop is over, the best assembly so
-    far is returned. ``names`` of the pieces are for errors.
+    ``rows`` are scored, best first. The result depends on the seed with `glc`, `paper-glc` and `paper-hlm` only. When the stop
+    is over, the best assembly so far is returned. ``names`` of the pieces are for errors.
 
     Raises:
         InputError: the constraints contradict each other.
     """
     rows = rows.take(rows.fit >= config.min_fit) if config.min_fit > 0 else rows
-    problem = prepare_problem(rows, borders, constraints, names)
+    problem = prepare_problem(rows, borders, constraints, names, config.overlap)
     return finish_assembly(problem, composers[composer](problem, config, Pace(context), np.random.default_rng(seed)))

@@ -33,9 +33,14 @@ def row_pose(row: FloatArray) -> SE2:
 
 
 class Components:
-    """Disjoint components; a merge carries the smaller component into the larger one's frame."""
+    """Disjoint components; a merge carries the smaller component into the larger one's frame.
+
+    ``chosen[i, j]`` are the joins by which they came about, i_from_j as ``(theta, x, y)``: every one of `merge`, and the
+    redundant ones that `choose` is told; of a pair of pieces the first.
+    """
 
     def __init__(self, n_pieces: int) -> None:
+        self.chosen: dict[tuple[int, int], tuple[float, float, float]] = {}
         self._members: dict[int, NDArray[np.intp]] = {idx: np.array([idx]) for idx in range(n_pieces)}
         self._root = np.arange(n_pieces)
         self._rows = np.zeros((n_pieces, 4))
@@ -45,6 +50,7 @@ class Components:
         """The same components, to be changed apart from these."""
         other = Components(0)
         other._members, other._root, other._rows = dict(self._members), self._root.copy(), self._rows.copy()
+        other.chosen = self.chosen.copy()
         return other
 
     def __len__(self) -> int:
@@ -87,6 +93,7 @@ class Components:
 
     def merge(self, i: int, j: int, i_from_j: SE2) -> None:
         """Join the components of i and j."""
+        self.choose(i, j, i_from_j)
         move = self.move_between(i, j, i_from_j)
         if self.size(i) < self.size(j):
             i, j, move = j, i, move.inverse()
@@ -95,6 +102,10 @@ class Components:
         self._rows[moving] = move_rows(move, self._rows[moving])
         self._root[moving] = root
         self._members[root] = np.concatenate([self._members[root], moving])
+
+    def choose(self, i: int, j: int, i_from_j: SE2) -> None:
+        """Name a join that holds, or is about to, whether or not it was needed."""
+        self.chosen.setdefault((i, j), (wrap_angle(i_from_j.theta), i_from_j.x, i_from_j.y))
 
     def adopt(self, rows: FloatArray) -> None:
         """Make one component of the pieces of ``rows (K, 4)``, placed as they say; they must be whole components."""

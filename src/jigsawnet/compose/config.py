@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from jigsawnet.compose.intersection import HAIR, Overlap
 from jigsawnet.errors import ConfigError
 
 
@@ -23,21 +24,31 @@ class ComposeConfig:
     the sure seams of a puzzle are rough, it is up to twice as much, in px and degrees."""
     loop_deg: float = 1.2
     """How far from closed a loop of k joins may be, in degrees, divided by the square root of k."""
+    max_overlap: float = HAIR.share
+    """Part of the smaller of two pieces that may lie on the other, deeper than overlap-px. The paper's authors allow 0.1 of its
+    whole area, which is this at 0.1 with overlap-px at 0."""
+    overlap_px: float = HAIR.free_px
+    """Pieces that lie on each other less deep than this do not count as doing so."""
     max_merges: int = 500
     """Merges that hierarchical loop merging tries on each level (theta_M of the paper)."""
     glc_steps: int = 20_000
     """Steps of the search for loops of greedy loop closing (N of the paper)."""
 
     def __post_init__(self) -> None:
-        for name in ("min_score", "min_fit", "loop_share"):
+        for name in ("min_score", "min_fit", "loop_share", "max_overlap"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"compose.{name.replace('_', '-')} must lie between 0 and 1")
         for name in ("loop_px", "loop_deg"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"compose.{name.replace('_', '-')} must be positive")
-        for name in ("max_merges", "glc_steps"):
-            if getattr(self, name) < 0:
+        for name in ("max_merges", "glc_steps", "overlap_px"):
+            if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"compose.{name.replace('_', '-')} must not be negative")
+
+    @property
+    def overlap(self) -> Overlap:
+        """How far one piece may lie on another."""
+        return Overlap(self.overlap_px, self.max_overlap)
 
 
 @dataclass(frozen=True, slots=True)

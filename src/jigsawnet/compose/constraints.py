@@ -13,7 +13,7 @@ import numpy as np
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, pose_rows
-from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import Problem
 from jigsawnet.errors import InputError
 from jigsawnet.geometry import is_same_join
@@ -25,7 +25,11 @@ Name = Callable[[int], str]
 
 
 def prepare_problem(
-    rows: Candidates, borders: Borders, constraints: Constraints, names: Sequence[str] | None = None
+    rows: Candidates,
+    borders: Borders,
+    constraints: Constraints,
+    names: Sequence[str] | None = None,
+    overlap: Overlap = HAIR,
 ) -> Problem:
     """Join what is fixed and drop the candidates that are out; ``names`` of the pieces are for errors.
 
@@ -34,8 +38,8 @@ def prepare_problem(
     """
     name: Name = str if names is None else names.__getitem__
     _check_pieces(len(borders), constraints, name)
-    components = _pin(Components(len(borders)), borders, constraints, name)
-    _join_fixed(components, borders, constraints, name)
+    components = _pin(Components(len(borders)), borders, constraints, overlap, name)
+    _join_fixed(components, borders, constraints, overlap, name)
     fixed = {(a.i, a.j): Join(a, 1.0) for a in constraints.joins}
     rows = rows.take(np.flatnonzero(_allowed(rows, constraints, borders)))
     if fixed:
@@ -80,11 +84,11 @@ def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
         raise InputError(f"piece {name(idx)} is fixed in place and set aside at once; take one of the two back")
 
 
-def _pin(components: Components, borders: Borders, constraints: Constraints, name: Name) -> Components:
+def _pin(components: Components, borders: Borders, constraints: Constraints, overlap: Overlap, name: Name) -> Components:
     """Make one component of the pieces that are fixed in place."""
     rows = pose_rows(sorted(constraints.pinned.items()))
     for k in range(1, len(rows)):
-        clash = _first_clash(borders, rows[:k], rows[k : k + 1])
+        clash = _first_clash(borders, rows[:k], rows[k : k + 1], overlap)
         if clash:
             raise InputError(f"the pieces {_listed(map(name, clash))} are fixed in places where they lie on each other")
     if len(rows):
@@ -92,7 +96,7 @@ def _pin(components: Components, borders: Borders, constraints: Constraints, nam
     return components
 
 
-def _join_fixed(components: Components, borders: Borders, constraints: Constraints, name: Name) -> None:
+def _join_fixed(components: Components, borders: Borders, constraints: Constraints, overlap: Overlap, name: Name) -> None:
     """Join the components of every fixed join, in order of the pieces."""
     done: list[Alignment] = []
     for a in sorted(constraints.joins, key=lambda a: (a.i, a.j, a.i_from_j.theta, a.i_from_j.x, a.i_from_j.y)):
@@ -101,9 +105,8 @@ def _join_fixed(components: Components, borders: Borders, constraints: Constrain
         if components.same(a.i, a.j):
             _check_agreement(components, borders, a, done, set(constraints.pinned), name)
         else:
-            clash = _first_clash(
-                borders, components.placed(a.i), components.placed(a.j, components.move_between(a.i, a.j, a.i_from_j))
-            )
+            move = components.move_between(a.i, a.j, a.i_from_j)
+            clash = _first_clash(borders, components.placed(a.i), components.placed(a.j, move), overlap)
             if clash:
                 raise InputError(f"the fixed join {_pair(a, name)} puts piece {name(clash[1])} on piece {name(clash[0])}")
             components.merge(a.i, a.j, a.i_from_j)
@@ -145,11 +148,11 @@ def _path_between(i: int, j: int, joins: Sequence[Alignment], pinned: set[int]) 
     return came_by.get(j, [])
 
 
-def _first_clash(borders: Borders, fixed: FloatArray, moving: FloatArray) -> Pair | None:
+def _first_clash(borders: Borders, fixed: FloatArray, moving: FloatArray, overlap: Overlap) -> Pair | None:
     """The first pair of pieces, one of each component, that lie on each other."""
-    if not placements_intersect(borders, fixed, moving):
+    if not placements_intersect(borders, fixed, moving, overlap):
         return None
-    pairs = ((a, b) for a in fixed for b in moving if placements_intersect(borders, a[None], b[None]))
+    pairs = ((a, b) for a in fixed for b in moving if placements_intersect(borders, a[None], b[None], overlap))
     return next(((int(a[0]), int(b[0])) for a, b in pairs), None)
 
 

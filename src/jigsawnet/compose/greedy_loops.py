@@ -18,7 +18,7 @@ from jigsawnet.compose.best_first import join_best_first
 from jigsawnet.compose.components import Components, pose_rows, row_pose
 from jigsawnet.compose.config import ComposeConfig
 from jigsawnet.compose.intersection import placements_intersect
-from jigsawnet.compose.loops import Tolerance, best_per_piece
+from jigsawnet.compose.loops import MAX_JOINS_PER_PIECE, Tolerance, best_per_piece
 from jigsawnet.compose.problem import Pace, Problem
 from jigsawnet.geometry import SE2
 from jigsawnet.types import FloatArray
@@ -35,7 +35,7 @@ def compose_greedy_loops(problem: Problem, config: ComposeConfig, pace: Pace, rn
     components = LoopSearch(problem, rows, Tolerance.of(config, problem.borders, problem.rows), rng).run(
         config.glc_steps, pace.part(0.5)
     )
-    join_best_first(components, problem.borders, rows, pace)
+    join_best_first(components, problem.borders, rows, pace, config.overlap)
     return components
 
 
@@ -46,7 +46,7 @@ class _Join(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Path:
+class Path:
     """Pieces in a row in the frame of the first, and the joins between them."""
 
     pieces: list[int]
@@ -57,6 +57,8 @@ class _Path:
 class LoopSearch:
     """Random depth-first search for loops over the candidates of one puzzle."""
 
+    most_per_piece = MAX_JOINS_PER_PIECE
+
     def __init__(self, problem: Problem, rows: Candidates, tolerance: Tolerance, rng: np.random.Generator) -> None:
         self._borders, self._components, self._tolerance, self._rng = problem.borders, problem.components.copy(), tolerance, rng
         self._joins = [_Join(int(rows.i[e]), int(rows.j[e]), rows.i_from_j(e)) for e in range(len(rows))]
@@ -64,7 +66,7 @@ class LoopSearch:
         self._discarded = np.zeros(len(rows), bool)
         self._at_piece: list[list[int]] = [[] for _ in range(problem.n_pieces)]
         self._of_pair: dict[tuple[int, int], list[int]] = {}
-        for e in best_per_piece(rows, problem.n_pieces).tolist():
+        for e in best_per_piece(rows, problem.n_pieces, self.most_per_piece).tolist():
             a = self._joins[e]
             self._at_piece[a.i].append(e)
             self._at_piece[a.j].append(e)
@@ -90,14 +92,14 @@ class LoopSearch:
     def _search_from(self, start: int, steps: int) -> int:
         """Grow one path until a loop can be fixed or the steps are used up; returns the steps taken."""
         a = self._joins[start]
-        path = _Path([a.i, a.j], pose_rows([(a.i, SE2.identity()), (a.j, a.i_from_j)]), [start])
+        path = Path([a.i, a.j], pose_rows([(a.i, SE2.identity()), (a.j, a.i_from_j)]), [start])
         branches = [iter(self._shuffled(self._at_piece[a.j]))]
         taken = 0
         while branches and taken < steps:
             join = next(branches[-1], None)
             if join is None:
                 branches.pop()
-                path = _Path(path.pieces[:-1], path.rows[:-1], path.joins[:-1])
+                path = Path(path.pieces[:-1], path.rows[:-1], path.joins[:-1])
                 continue
             taken += 1
             if self._discarded[join] or join in path.joins:
@@ -106,25 +108,25 @@ class LoopSearch:
             if piece in path.pieces:
                 if self._fix_loop(path, join, piece, row):
                     break
-            elif len(path.pieces) < MAX_PATH and not placements_intersect(self._borders, path.rows, row):
-                path = _Path([*path.pieces, piece], np.concatenate([path.rows, row]), [*path.joins, join])
+            elif len(path.pieces) < MAX_PATH and not self._intersect(path.rows, row):
+                path = Path([*path.pieces, piece], np.concatenate([path.rows, row]), [*path.joins, join])
                 branches.append(iter(self._shuffled(self._at_piece[piece])))
         return taken
 
-    def _beyond(self, path: _Path, join: int) -> tuple[int, FloatArray]:
+    def _beyond(self, path: Path, join: int) -> tuple[int, FloatArray]:
         """The piece that a join leads to from the end of the path, and its row ``(1, 4)`` in the path's frame."""
         a, here = self._joins[join], row_pose(path.rows[-1])
         if a.i == path.pieces[-1]:
             return a.j, pose_rows([(a.j, here @ a.i_from_j)])
         return a.i, pose_rows([(a.i, here @ a.i_from_j.inverse())])
 
-    def _fix_loop(self, path: _Path, join: int, piece: int, row: FloatArray) -> bool:
+    def _fix_loop(self, path: Path, join: int, piece: int, row: FloatArray) -> bool:
         """Fix the loop that ``join`` makes by leading back to ``piece`` if it closes, adds something and fits what is fixed."""
         at = path.pieces.index(piece)
         joins = [*path.joins[at:], join]
         if len(joins) < 3 or not self._same_place(row_pose(row[0]), row_pose(path.rows[at]), piece, len(joins)):
             return False
-        if len(set(self._components.roots[path.pieces[at:]].tolist())) == 1:
+        if not self._adds(path.pieces[at:], joins):
             return False
         components = self._components.copy()
         if not all(self._join(components, self._joins[e], len(joins)) for e in joins):
@@ -135,15 +137,23 @@ class LoopSearch:
             self._discarded[[other for other in self._of_pair[a.i, a.j] if other != e]] = True
         return True
 
+    def _adds(self, pieces: list[int], joins: list[int]) -> bool:
+        """True when a loop connects what is not connected yet."""
+        return len(set(self._components.roots[pieces].tolist())) > 1
+
     def _join(self, components: Components, a: _Join, loop: int) -> bool:
         """Make a join hold in ``components``; False when it contradicts them or puts a piece on another."""
         move = components.move_between(*a)
         if components.same(a.i, a.j):
+            components.choose(*a)
             return self._same_place(move @ components.pose(a.j), components.pose(a.j), a.j, loop + components.size(a.i) ** 0.5)
-        if placements_intersect(self._borders, components.placed(a.i), components.placed(a.j, move)):
+        if self._intersect(components.placed(a.i), components.placed(a.j, move)):
             return False
         components.merge(*a)
         return True
+
+    def _intersect(self, fixed: FloatArray, moving: FloatArray) -> bool:
+        return placements_intersect(self._borders, fixed, moving, self._tolerance.overlap)
 
     def _same_place(self, one: SE2, two: SE2, piece: int, joins: float) -> bool:
         px, rad = self._tolerance.after(joins)

@@ -39,24 +39,31 @@ def compose_hierarchical(problem: Problem, config: ComposeConfig, pace: Pace, rn
     levels = merger.merge_bottom_up(_starting_patches(problem, table, tolerance, config), pace.part(0.5))
     for patch in merger.grow_top_down(levels, pace.part(0.5)):
         components.adopt(patch.rows)
+        for e in bits(patch.joins):
+            components.choose(int(table.i[e]), int(table.j[e]), table.i_from_j(e))
     join_supported(components, borders, table, tolerance, config.min_score, pace)
     return components
 
 
 def _starting_patches(problem: Problem, table: Candidates, tolerance: Tolerance, config: ComposeConfig) -> list[Patch]:
-    """Closed loops good enough to place a piece; a loop that touches a component joined from the start takes all of it in."""
-    borders = problem.borders
-    loops = patches_of(find_closed_loops(table, borders, tolerance), borders)
+    """Closed loops good enough to place a piece."""
+    loops = patches_of(find_closed_loops(table, problem.borders, tolerance), problem.borders, tolerance.overlap)
     good = [loop for loop in loops if loop.score >= config.min_score * loop.joins.bit_count()]
+    return take_in_given(good, problem, table, tolerance)
+
+
+def take_in_given(loops: list[Patch], problem: Problem, table: Candidates, tolerance: Tolerance) -> list[Patch]:
+    """The same loops; one that touches a component joined from the start takes all of it in, or is left out."""
+    borders = problem.borders
     given = {
         int(problem.components.roots[component[0]]): make_patch(problem.components.placed(component[0]), 0, 0.0, borders)
         for component in problem.components.all()
         if len(component) > 1
     }
     if not given:
-        return good
+        return loops
     whole = []
-    for loop in good:
+    for loop in loops:
         patch: Patch | None = loop
         for root in sorted(given.keys() & set(problem.components.roots[loop.pieces].tolist())):
             patch = patch and merge_patches(given[root], patch, table, borders, tolerance)

@@ -6,32 +6,42 @@ overlap by a few pixels (blade width, mask noise, pose noise), so points near th
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from jigsawnet.borders import Borders, lies_inside, njit
 from jigsawnet.types import FloatArray
 
-FREE_DEPTH_PX = 4.0
-"""Points less deep than this inside another piece do not count (nor, for thin pieces, less deep than half its depth)."""
-MAX_OVERLAP = 0.02
-"""Part of the smaller piece that may lie deep inside the other."""
+
+class Overlap(NamedTuple):
+    """How far one piece may lie on another."""
+
+    free_px: float = 4.0
+    """Points less deep than this inside another piece do not count (nor, for thin pieces, less deep than half its depth)."""
+    share: float = 0.02
+    """Part of the smaller piece that may lie deeper inside the other."""
 
 
-def placements_intersect(borders: Borders, fixed: FloatArray, moving: FloatArray) -> bool:
-    """True when any piece of one component intersects any piece of the other.
+HAIR = Overlap()
+"""What pose and mask noise bring about, and no more."""
+
+
+def placements_intersect(borders: Borders, fixed: FloatArray, moving: FloatArray, overlap: Overlap = HAIR) -> bool:
+    """True when any piece of one component lies on any piece of the other by more than ``overlap``.
 
     Both are ``(K, 4)`` rows ``(piece, theta, x, y)`` with poses in one common frame.
     """
-    return bool(_intersect(borders.insides, fixed, moving))
+    return bool(_intersect(borders.insides, fixed, moving, overlap.free_px, overlap.share))
 
 
 @njit
-def _intersect(insides, fixed, moving):  # type: ignore[no-untyped-def]
+def _intersect(insides, fixed, moving, free_px, share):  # type: ignore[no-untyped-def]
     """Test all pairs (i of ``fixed``, j of ``moving``) whose circles ``|center_i - center_j| <= radius_i + radius_j`` meet.
 
     With world_from_i = (R_i, t_i): ``i_from_j = (R_i' R_j, R_i' (t_j - t_i))``.
     """
-    circle, core_first, free = insides.circle, insides.core_first, FREE_DEPTH_PX * insides.unit_px
+    circle, core_first, free = insides.circle, insides.core_first, free_px * insides.unit_px
     for a in range(len(fixed)):
         i = int(fixed[a, 0])
         cos_i, sin_i = np.cos(fixed[a, 1]), np.sin(fixed[a, 1])
@@ -49,7 +59,7 @@ def _intersect(insides, fixed, moving):  # type: ignore[no-untyped-def]
             wx, wy = moving[b, 2] - fixed[a, 2], moving[b, 3] - fixed[a, 3]
             x, y = cos_i * wx + sin_i * wy, cos_i * wy - sin_i * wx
             size_i, size_j = core_first[i + 1] - core_first[i], core_first[j + 1] - core_first[j]
-            most = MAX_OVERLAP * (size_i if size_i < size_j else size_j)
+            most = share * (size_i if size_i < size_j else size_j)
             free_i = free if free < 0.5 * circle[i, 3] else 0.5 * circle[i, 3]
             free_j = free if free < 0.5 * circle[j, 3] else 0.5 * circle[j, 3]
             if lies_inside(insides, i, j, (cos, sin, x, y), free_i, most):

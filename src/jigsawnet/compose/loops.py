@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from jigsawnet.borders import Borders, njit
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.config import ComposeConfig
+from jigsawnet.compose.intersection import HAIR, Overlap
 from jigsawnet.geometry import carry_rows, chain_rows, invert_rows, wrap_angles
 from jigsawnet.seam_fit import slack_of
 from jigsawnet.types import FloatArray
@@ -34,17 +35,18 @@ MAX_LOOPS_PER_JOIN = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
-    """How far from closed a loop may be; errors of joins in a row add up like a random walk."""
+    """How far from closed a loop may be, as errors of joins in a row add up like a random walk, and how far pieces overlap."""
 
     px: float
     rad: float
+    overlap: Overlap = HAIR
 
     @staticmethod
     def of(config: ComposeConfig, borders: Borders, rows: Candidates) -> Tolerance:
         """The tolerance of a single join; pixels grow with the pieces, and all of it with the roughness of the sure seams."""
         sure = rows.feature("residual")[(rows.score >= config.min_score) & rows.measured]
         slack = slack_of(sure, borders.unit_px)
-        return Tolerance(config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack)
+        return Tolerance(config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack, config.overlap)
 
     def after(self, joins: float) -> tuple[float, float]:
         """``(px, rad)`` after so many joins in a row."""
@@ -81,6 +83,24 @@ def find_closed_loops(table: Candidates, borders: Borders, tolerance: Tolerance)
     _close(*paths, *limits, len(borders), pairs)
     loops = _as_loops(table, paths, pairs)
     return _thin_out(_induced(loops), len(table))
+
+
+def find_induced_loops(table: Candidates, borders: Borders, tolerance: Tolerance) -> Loops:
+    """All closed loops of three and four joins that are induced as the paper says it: no candidate is a chord of a loop.
+
+    No cap but `MAX_LOOPS`, for memory.
+    """
+    paths = _find_paths(table, np.arange(len(table)), borders)
+    limits = (*tolerance.after(3), *tolerance.after(4))
+    pairs = np.zeros((min(_close(*paths, *limits, len(borders), np.zeros((0, 2), np.int64)), MAX_LOOPS), 2), np.int64)
+    _close(*paths, *limits, len(borders), pairs)
+    loops = _as_loops(table, paths, pairs)
+    joined = set(zip(table.i.tolist(), table.j.tolist(), strict=True))
+
+    def has_chord(a: int, v: int, b: int, w: int) -> bool:
+        return w >= 0 and ((min(a, b), max(a, b)) in joined or (min(v, w), max(v, w)) in joined)
+
+    return _choose(loops, np.flatnonzero([not has_chord(*pieces) for pieces in loops.pieces.tolist()]))
 
 
 def best_per_piece(table: Candidates, n_pieces: int, most: int = MAX_JOINS_PER_PIECE) -> IntArray:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jigsawnet.borders import Borders, njit
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import move_rows
-from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.loops import Loops, Tolerance
 from jigsawnet.geometry import SE2, carry_rows
 from jigsawnet.types import FloatArray
@@ -42,13 +42,13 @@ def make_patch(rows: FloatArray, joins: int, score: float, borders: Borders) -> 
     return Patch(pieces, rows, carry_rows(rows[:, 1:], borders.center[pieces].astype(np.float64)), joins, score)
 
 
-def patches_of(loops: Loops, borders: Borders) -> list[Patch]:
+def patches_of(loops: Loops, borders: Borders, overlap: Overlap = HAIR) -> list[Patch]:
     """The loops whose own pieces do not lie on each other, as patches in the same order."""
     patches = []
     for joins, pieces, poses, score in zip(loops.joins.tolist(), loops.pieces, loops.poses, loops.score, strict=True):
         size = 3 if joins[3] < 0 else 4
         rows = np.column_stack([pieces[:size], poses[:size]])
-        if not any(placements_intersect(borders, rows[:k], rows[k : k + 1]) for k in range(1, size)):
+        if not any(placements_intersect(borders, rows[:k], rows[k : k + 1], overlap) for k in range(1, size)):
             patches.append(make_patch(rows, sum(1 << e for e in joins[:size]), float(score), borders))
     return patches
 
@@ -62,7 +62,7 @@ def merge_patches(large: Patch, small: Patch, table: Candidates, borders: Border
     if not agree:
         return None
     new = move_rows(SE2(theta, x, y), small.rows[only_small])
-    if len(new) and only_large.any() and placements_intersect(borders, large.rows[only_large], new):
+    if len(new) and only_large.any() and placements_intersect(borders, large.rows[only_large], new, tolerance.overlap):
         return None
     score = large.score + sum(float(table.score[e]) for e in bits(small.joins & ~large.joins))
     return make_patch(np.concatenate([large.rows, new]), large.joins | small.joins, score, borders)

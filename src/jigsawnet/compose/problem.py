@@ -78,6 +78,7 @@ def finish_assembly(problem: Problem, components: Components) -> Assembly:
     A piece's confidence is its best join's; a person's decision is certain.
     """
     joins = agreeing_joins(problem, components)
+    chosen = tuple(chosen_joins(problem, components))
     confidence: dict[int, float] = dict.fromkeys(problem.pinned, 1.0)
     for join in joins:
         for idx in (join.alignment.i, join.alignment.j):
@@ -88,21 +89,33 @@ def finish_assembly(problem: Problem, components: Components) -> Assembly:
         anchor, pose = min(problem.pinned.items())
         move = pose @ components.pose(anchor).inverse()
         poses |= {idx: move @ poses[idx] for idx in components.members(anchor)} | dict(problem.pinned)
-    return Assembly(problem.n_pieces, poses, placed, tuple(joins), confidence)
+    return Assembly(problem.n_pieces, poses, placed, tuple(joins), confidence, chosen=chosen)
 
 
 def agreeing_joins(problem: Problem, components: Components) -> list[Join]:
     """The fixed joins, and for every other pair the best candidate that agrees with the final poses."""
     selected = {(e.alignment.i, e.alignment.j): e for e in problem.fixed}
     rows = problem.rows
-    for k in _agreeing(rows, components, problem.borders).tolist():
+    for k in agreeing_rows(rows, components, problem.borders).tolist():
         pair = int(rows.i[k]), int(rows.j[k])
         if pair not in selected:
             selected[pair] = rows.join_at(k)
     return list(selected.values())
 
 
-def _agreeing(rows: Candidates, components: Components, borders: Borders) -> IntArray:
+def chosen_joins(problem: Problem, components: Components) -> list[Join]:
+    """The candidates by which the components came about, best first; a pair of pieces has at most one."""
+    rows = problem.rows
+    found: dict[tuple[int, int], Join] = {}
+    for k, pair in enumerate(zip(rows.i.tolist(), rows.j.tolist(), strict=True)):
+        if pair in components.chosen and pair not in found:
+            pose = rows.i_from_j(k)
+            if (pose.theta, pose.x, pose.y) == components.chosen[pair]:
+                found[pair] = rows.join_at(k)
+    return list(found.values())
+
+
+def agreeing_rows(rows: Candidates, components: Components, borders: Borders) -> IntArray:
     """Candidates inside components that put j where the poses put it, in angle and at j's middle."""
     inside = np.flatnonzero(components.roots[rows.i] == components.roots[rows.j])
     i, j, pose = rows.i[inside], rows.j[inside], rows.pose[inside]

@@ -17,7 +17,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import SecondRoundConfig
 from jigsawnet.compose.constraints import is_near, prepare_problem
-from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.geometry import SE2, pose_row
 from jigsawnet.stopping import Stop
@@ -62,16 +62,17 @@ def second_round(
     config: SecondRoundConfig,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
     stop: Stop | None = None,
+    overlap: Overlap = HAIR,
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge components whose joint evidence reaches ``min_score``, then name all joins that the poses imply.
 
     ``rows`` are scored, best first. Stopped early, no more components are merged.
     """
-    problem = prepare_problem(rows, borders, constraints)
+    problem = prepare_problem(rows, borders, constraints, overlap=overlap)
     components = _components_of(assembly)
     before = len(components)
     gap_px = rows.common_gap_px
-    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, stop or Stop())
+    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, stop or Stop(), overlap)
     usable = problem.rows.take(problem.rows.score >= config.min_candidate)
     usable = usable.take(components.roots[usable.i] != components.roots[usable.j])
     merging.merge(_relations(usable.take(slice(config.most_candidates))))
@@ -86,7 +87,9 @@ def second_round(
         if (e.alignment.i, e.alignment.j) not in named
         and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
     )
-    return replace(result, joins=result.joins + added), SecondRoundStats(before - len(components), len(added))
+    return replace(result, joins=result.joins + added, chosen=assembly.chosen), SecondRoundStats(
+        before - len(components), len(added)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class _Merging:
     min_score: float
     constraints: Constraints
     stop: Stop
+    overlap: Overlap
 
     def merge(self, relations: Iterable[Relation]) -> None:
         """Try relations in their order."""
@@ -112,7 +116,7 @@ class _Merging:
             move = components.move_between(i, j, i_from_j)
             if self._joint_score(i, j, move) < self.min_score or self._is_forbidden(i, j, move):
                 continue
-            if not placements_intersect(self.borders, components.placed(i), components.placed(j, move)):
+            if not placements_intersect(self.borders, components.placed(i), components.placed(j, move), self.overlap):
                 components.merge(i, j, i_from_j)
 
     def _joint_score(self, i: int, j: int, move: SE2) -> float:

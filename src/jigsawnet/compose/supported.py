@@ -12,7 +12,7 @@ import numpy as np
 from jigsawnet.borders import Borders, njit, njit_part
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components
-from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.compose.intersection import Overlap, placements_intersect
 from jigsawnet.compose.loops import Tolerance
 from jigsawnet.compose.problem import Pace
 from jigsawnet.geometry import SE2, carry_rows, chain_rows, invert_rows
@@ -34,7 +34,8 @@ def join_supported(
         root_i, root_j = components.roots[table.i], components.roots[table.j]
         todo = np.flatnonzero(stale & (root_i != root_j))
         support[todo] = measure_support(components, borders, table.take(todo), tolerance)
-        piece = _join_first(components, borders, table, np.where(refused | (root_i == root_j), -1.0, support), refused, pace)
+        waiting = np.where(refused | (root_i == root_j), -1.0, support)
+        piece = _join_first(components, borders, table, waiting, refused, tolerance.overlap, pace)
         if piece is None:
             return
         root = components.roots[piece]
@@ -44,7 +45,13 @@ def join_supported(
 
 
 def _join_first(
-    components: Components, borders: Borders, table: Candidates, waiting: FloatArray, refused: BoolArray, pace: Pace
+    components: Components,
+    borders: Borders,
+    table: Candidates,
+    waiting: FloatArray,
+    refused: BoolArray,
+    overlap: Overlap,
+    pace: Pace,
 ) -> int | None:
     """Merge by the join with the highest number in ``waiting`` that puts no piece on another; returns one of its pieces.
 
@@ -55,9 +62,8 @@ def _join_first(
         if waiting[e] < 0:
             return None
         i, j, i_from_j = int(table.i[e]), int(table.j[e]), SE2(*table.pose[e].tolist())
-        if not placements_intersect(
-            borders, components.placed(i), components.placed(j, components.move_between(i, j, i_from_j))
-        ):
+        move = components.move_between(i, j, i_from_j)
+        if not placements_intersect(borders, components.placed(i), components.placed(j, move), overlap):
             components.merge(i, j, i_from_j)
             return i
         waiting[e], refused[e] = -1.0, True

@@ -1,9 +1,9 @@
-"""PCR, ACR, LCR and candidate recall: how much of a picture is put together rightly."""
+"""PCR, ACR, LCR, joins right and found, and candidate recall: how much of a picture is put together rightly."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,14 +45,20 @@ class Metrics:
     """True neighbour pairs joined rightly, over true neighbour pairs."""
     lcr: float
     """Largest set of pieces connected by right joins, over all pieces."""
+    acr: float | None = None
+    """Right joins that the composer itself chose, over the right candidates that it could choose from, both counted once for a
+    pair of pieces; None where it is not known what it chose."""
 
 
-def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float = 5.0) -> Metrics:
+def evaluate(
+    puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float = 5.0, offered: Candidates | None = None
+) -> Metrics:
     """Compare an assembly with the truth; distances are measured at the centroid of a piece.
 
     The frame of the result is fixed on the anchor piece that gives the most hits; a hit lies in the same component of the
     assembly as the anchor. A truth with several components is a mix of pictures: each has an anchor of its own, only its own
-    pieces can be hits, and the hits of all pictures are summed. ``gap_px``: how close true neighbours come.
+    pieces can be hits, and the hits of all pictures are summed. ``gap_px``: how close true neighbours come. ``offered``: the
+    candidates that the composer could choose from, for ACR.
     """
     if not len(puzzle) == assembly.n_pieces == truth.n_pieces:
         raise ValueError("puzzle, assembly and truth must have the same number of pieces")
@@ -69,7 +75,20 @@ def evaluate(puzzle: Puzzle, assembly: Assembly, truth: Assembly, gap_px: float 
         acr_precision=len(right) / len(assembly.joins) if assembly.joins else None,
         acr_recall=len(neighbors.intersection(right)) / max(1, len(neighbors)),
         lcr=_largest_connected(n, right) / max(1, n),
+        acr=None if offered is None else alignment_correctness(puzzle, assembly, offered, truth),
     )
+
+
+def alignment_correctness(puzzle: Puzzle, assembly: Assembly, offered: Candidates, truth: Assembly) -> float | None:
+    """ACR as the paper's figures behave: right chosen joins over right candidates, each pair of pieces counted once.
+
+    A tree of n - 1 joins cannot have more than (n - 1) / (right candidates), however right it is; see docs/benchmark.md.
+    """
+    if assembly.chosen is None:
+        return None
+    chosen = [e.alignment for e in assembly.chosen]
+    found = _right_pairs(puzzle, chosen, truth)
+    return len(found) / max(1, len(found | _right_pairs(puzzle, offered.alignments(), truth)))
 
 
 def candidate_recall(
@@ -140,14 +159,22 @@ def rightly_placed(puzzle: Puzzle, assembly: Assembly, truth: Assembly, limits: 
 
 def right_joins(puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> list[bool]:
     """Which of the selected joins are right; pieces of two pictures can not be joined rightly."""
+    return _are_right(puzzle, [e.alignment for e in assembly.joins], truth)
+
+
+def _are_right(puzzle: Puzzle, alignments: Sequence[Alignment], truth: Assembly) -> list[bool]:
     centroids = _centroids(puzzle)
     picture = {idx: k for k, members in enumerate(truth.components) for idx in members}
-    joins = [e.alignment for e in assembly.joins]
     return [
         picture.get(a.i, -1) == picture.get(a.j, -2)
         and _is_right(a.i_from_j, _true_join(truth, a.i, a.j), centroids[a.j], JOIN_LIMITS)
-        for a in joins
+        for a in alignments
     ]
+
+
+def _right_pairs(puzzle: Puzzle, alignments: Sequence[Alignment], truth: Assembly) -> set[tuple[int, int]]:
+    """Pairs of pieces of which one of the alignments is right."""
+    return {(a.i, a.j) for a, good in zip(alignments, _are_right(puzzle, alignments, truth), strict=True) if good}
 
 
 def _centroids(puzzle: Puzzle) -> FloatArray:

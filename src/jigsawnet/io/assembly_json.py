@@ -4,7 +4,8 @@ The file is one object with ``format``, ``version``, ``fragments`` (the pieces) 
 matrices in (x, y) pixels. ``component`` and ``confidence`` are null where there is nothing to say. Fields that are not known
 are ignored.
 
-``alignments.json`` beside it holds in the same way the candidate joins that a solve chose from.
+``alignments.json`` beside it holds in the same way the candidate joins that a solve chose from; ``choice`` says of each whether
+the composer could choose it (``offered``) and did (``chosen``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -47,8 +48,12 @@ class _Selected(_Join, frozen=True):
     seam_score: Share | None = None
 
 
+Choice = Literal["offered", "chosen"]
+
+
 class _Candidate(_Join, frozen=True):
     fit: Share
+    choice: Choice | None = None
 
 
 class _AssemblyFile(msgspec.Struct, frozen=True):
@@ -128,11 +133,14 @@ def read_assembly(path: Path, names: Sequence[str] | None = None) -> tuple[Assem
     return Assembly(len(order), poses, components, tuple(joins), confidence), order
 
 
-def write_candidates(path: Path, alignments: Sequence[Alignment], names: Sequence[str]) -> None:
+def write_candidates(
+    path: Path, alignments: Sequence[Alignment], names: Sequence[str], choices: Sequence[Choice | None] | None = None
+) -> None:
     """Write ``alignments.json``, one candidate per line; ``names`` in order of idx."""
     entries = [
         {"i": names[a.i], "j": names[a.j], "i_from_j": matrix_rows(a.i_from_j), "fit": round(float(a.fit), 9)}
-        for a in alignments
+        | ({"choice": choice} if choice else {})
+        for a, choice in zip(alignments, choices or [None] * len(alignments), strict=True)
     ]
     head = f'{{"format": "{CANDIDATES_FORMAT}", "version": {VERSION},\n'
     write_text(path, f'{head} "alignments": {one_per_line(entries)}}}\n')
@@ -144,11 +152,18 @@ def read_candidates(path: Path, names: Sequence[str]) -> tuple[Alignment, ...]:
     Raises:
         FormatError: the file breaks the format or names a piece that is not in ``names``.
     """
+    return tuple(alignment for alignment, _ in read_choices(path, names))
+
+
+def read_choices(path: Path, names: Sequence[str]) -> tuple[tuple[Alignment, Choice | None], ...]:
+    """The same, each with what the composer made of it; None where it could not choose it, or nobody wrote that down."""
     data = convert(_CandidatesFile, load_object(path, CANDIDATES_FORMAT, VERSION), str(path))
     index = {name: idx for idx, name in enumerate(names)}
     if len(index) != len(names):
         raise FormatError(f"{path}: every piece needs a name of its own.")
-    return tuple(_alignment(join, join.fit, index, f"{path}: alignments[{k}]") for k, join in enumerate(data.alignments))
+    return tuple(
+        (_alignment(join, join.fit, index, f"{path}: alignments[{k}]"), join.choice) for k, join in enumerate(data.alignments)
+    )
 
 
 def _alignment(join: _Join, fit: float, index: Mapping[str, int], where: str) -> Alignment:

@@ -103,6 +103,8 @@ class TsamouraConfig:
 
     palette: int = 32
     """Colours that borders are reduced to."""
+    retrieved: float = 0.5
+    """Part of the other pieces that a piece is compared with, those most alike in border colours; at least 8 pieces."""
     alike_lab: float = 4.0
     """Lab distance of two palette colours from which on they count against a match."""
     gap: float = 2.0
@@ -118,6 +120,8 @@ class TsamouraConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.palette <= 256:
             raise ConfigError("match.tsamoura.palette must lie between 1 and 256")
+        if not 0 <= self.retrieved <= 1:
+            raise ConfigError("match.tsamoura.retrieved must lie between 0 and 1")
         if self.alike_lab <= 0 or self.gap < 0 or self.runs_per_pair < 1 or self.min_matches < 2 or self.max_overlap_px <= 0:
             raise ConfigError("match.tsamoura options must be positive, and min-matches at least 2")
 

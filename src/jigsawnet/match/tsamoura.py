@@ -2,22 +2,25 @@
 
 E. Tsamoura, I. Pitas: Automatic color based reassembly of fragmented images and paintings. IEEE TIP 19(3), 2010. Steps:
 
-1. `quantise_colors`: the border colours of all pieces are reduced to a small palette; each contour becomes a cyclic string.
-2. `align_strings`: the best common subsequences of one string and the other reversed (Smith-Waterman); the weighted length of
+1. `quantise_colors`: the border colours of all pieces are reduced to a small palette by a self-organising map (Kohonen); each
+   contour becomes a cyclic string.
+2. `retrieve_pairs`: pairs of pieces with alike colour histograms are likely neighbours; only these are compared.
+3. `align_strings`: the best common subsequences of one string and the other reversed (Smith-Waterman); the weighted length of
    a subsequence is its score.
-3. `_poses`, then `verify`: least-squares pose from the matched border points, refined by ICP.
-4. Poses with a noticeable overlap are dropped.
+4. `_poses`, then `verify`: least-squares pose from the matched border points, refined by ICP.
+5. Poses with a noticeable overlap are dropped.
 
-The original first picks likely pairs by colour histograms, to save time; all pairs are compared here. Its palette is a
-self-organising map; here it is k-means, which needs no random start.
+How the pieces are then put together is the composer `tsamoura`. Not known, and chosen here: the size of the map (`palette`),
+how many pairs are retrieved (`retrieved`) and by which likeness of histograms (their intersection), costs and limits. The
+histograms are of border colours, since a matcher sees no more of a piece. The map is taught in batches, so no order matters.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,36 +32,42 @@ from jigsawnet.match.config import MatchConfig, TsamouraConfig
 from jigsawnet.match.known import KnownPairs, Matched
 from jigsawnet.match.select import chosen
 from jigsawnet.match.verify import verify
-from jigsawnet.types import Float32Array, FloatArray
+from jigsawnet.types import BoolArray, Float32Array, FloatArray
 from jigsawnet.workers import Shared
 
 _APART = 6
 """Two runs of a pair that lay one border on the other with less than this shift, in samples, are one run."""
-_KMEANS_STOP = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.05)
+_LESSONS = 30
+"""Times that the map sees all colours, while what a cell learns reaches fewer and fewer of its neighbours."""
+_FEWEST_RETRIEVED = 8
+"""Pieces that each piece is compared with at least, however few are alike."""
 _MATCH, _SKIP_A, _SKIP_B = 1, 2, 3
 
 
 def find_tsamoura(
     borders: Borders, config: MatchConfig, context: Context, learned: Learned, known: KnownPairs | None
 ) -> Matched:
-    """Find candidates between all pairs of pieces, best first.
+    """Find candidates between the pairs of pieces that are retrieved, best first.
 
     ``fit`` is the weighted length of the common subsequence over the largest among the accepted candidates.
     """
     own = config.tsamoura
-    i, j, score, rough_pose = _common_runs(borders, own, context)
+    material = prepare(borders, own)
+    i, j, score, rough_pose = common_runs(material, context)
     pose, features = verify(borders, i, j, rough_pose, own.verify)
     rows = Candidates.make(i, j, pose, features, fit=score)
     touching = (rows.feature("length") > 0) & (rows.feature("overlap_depth") <= own.max_overlap_px * borders.unit_px)
     accepted = np.where(touching & np.isfinite(pose).all(1), score, 0.0)
     rows = replace(rows, fit=accepted / accepted.max(initial=1e-9))
-    return Matched(chosen(rows, config.per_piece, len(borders)), pairs=len(borders) * (len(borders) - 1) // 2)
+    return Matched(chosen(rows, config.per_piece, len(borders)), pairs=int(material.retrieved.sum()) // 2)
 
 
 def quantise_colors(colors: Float32Array, size: int) -> tuple[Int32Array, FloatArray]:
     """Reduce ``colors (M, 3)`` to at most ``size``: a label for each, and the palette ``(K, 3)``.
 
-    k-means, begun from equal shares along the colours' main axis, so that the same colours give the same palette.
+    A self-organising map of cells in a row. Each lesson moves cell k to ``sum_l h(k - l) S_l / sum_l h(k - l) N_l``, where
+    ``N_l`` colours of sum ``S_l`` are nearest to cell l and ``h`` is a bell curve that narrows from lesson to lesson. It begins
+    with equal shares along the colours' main axis, so that the same colours give the same palette.
     """
     size = min(size, len(np.unique(np.rint(colors), axis=0)))
     if size < 2:
@@ -66,9 +75,38 @@ def quantise_colors(colors: Float32Array, size: int) -> tuple[Int32Array, FloatA
     offsets = colors.astype(np.float64) - colors.mean(0)
     main_axis = np.linalg.eigh(offsets.T @ offsets)[1][:, -1]
     rank = np.argsort(np.argsort(offsets @ main_axis, kind="stable"), kind="stable")
-    start = (rank * size // len(colors)).astype(np.int32)[:, None]
-    _, labels, palette = cv2.kmeans(colors, size, start, _KMEANS_STOP, 1, cv2.KMEANS_USE_INITIAL_LABELS)
-    return np.asarray(labels[:, 0], dtype=np.int32), np.asarray(palette, dtype=np.float64)
+    labels = rank * size // len(colors)
+    cells = np.arange(size)
+    palette = np.zeros((size, 3))
+    for reach in np.geomspace(size / 4, 0.2, _LESSONS):
+        bell = np.exp(-0.5 * ((cells[:, None] - cells[None]) / reach) ** 2)
+        sums = np.stack([np.bincount(labels, colors[:, ch], size) for ch in range(3)], axis=1)
+        heard = bell @ np.bincount(labels, minlength=size)
+        palette = np.where(heard[:, None] > 1e-6, bell @ sums / np.maximum(heard, 1e-6)[:, None], palette)
+        labels = _nearest_cells(colors, palette)
+    return labels.astype(np.int32), palette
+
+
+def _nearest_cells(colors: Float32Array, palette: FloatArray) -> NDArray[np.intp]:
+    """``(M,)``: the palette colour nearest to each of ``colors (M, 3)``; ``|c - p|^2 = |c|^2 - 2 c . p + |p|^2``."""
+    return np.asarray(((palette**2).sum(1)[None] - 2.0 * colors.astype(np.float64) @ palette.T).argmin(1))
+
+
+def retrieve_pairs(labels: Int32Array, first: Int64Array, size: int, share: float) -> BoolArray:
+    """``(n, n)``, symmetric: pairs of which one is among the ``share`` of pieces whose histogram is most like the other's.
+
+    Histograms of the ``size`` palette colours are alike by their intersection, ``sum_k min(h_i[k], h_j[k])``.
+    """
+    n = len(first) - 1
+    counts = np.array([np.bincount(labels[first[p] : first[p + 1]], minlength=size) for p in range(n)], float).reshape(n, size)
+    counts /= np.maximum(counts.sum(1, keepdims=True), 1.0)
+    most = max(_FEWEST_RETRIEVED, math.ceil(share * (n - 1)))
+    retrieved = np.zeros((n, n), bool)
+    for p in range(n):
+        alike = np.minimum(counts, counts[p]).sum(1)
+        alike[p] = -1.0
+        retrieved[p, np.argsort(-alike, kind="stable")[:most]] = True
+    return retrieved | retrieved.T
 
 
 def match_weights(labels: Int32Array, palette: FloatArray, alike_lab: float) -> Float32Array:
@@ -87,40 +125,48 @@ def match_weights(labels: Int32Array, palette: FloatArray, alike_lab: float) -> 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Material:
-    """What all pieces look at: border colours as ``labels (M,)`` of a palette, and what pairing two of these earns."""
+class Material:
+    """What all pieces look at: border colours as ``labels (M,)`` of a palette, what pairing two of these earns, which pairs."""
 
     borders: Borders
     labels: Int32Array
     weight: Float32Array
+    retrieved: BoolArray
     config: TsamouraConfig
 
 
 _Runs = tuple[Int32Array, Int32Array, FloatArray, Float32Array]
 
 
-def _common_runs(borders: Borders, config: TsamouraConfig, context: Context) -> _Runs:
-    """Steps 1 to 3 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
+def prepare(borders: Borders, config: TsamouraConfig) -> Material:
+    """Steps 1 and 2."""
     labels, palette = quantise_colors(borders.colors, config.palette)
-    material = Shared(_Material(borders, labels, match_weights(labels, palette, config.alike_lab), config))
+    retrieved = retrieve_pairs(labels, borders.first, len(palette), config.retrieved)
+    return Material(borders, labels, match_weights(labels, palette, config.alike_lab), retrieved, config)
+
+
+def common_runs(material: Material, context: Context) -> _Runs:
+    """Steps 3 and 4 up to the rough pose: pieces ``i < j (R,)``, weighted lengths ``(R,)``, poses i_from_j ``(R, 3)``."""
+    borders = material.borders
     owners = [i for i in range(len(borders) - 1) if borders.first[i + 1] > borders.first[i]]
     grain = context.workers.grain
     blocks = [owners[k : k + grain] for k in range(0, len(owners), grain)]
     nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
-    found = context.run("match", _runs_of_block, material, blocks)
+    found = context.run("match", _runs_of_block, Shared(material), blocks)
     parts = [nothing, *(runs for block in found for runs in block)]
     piece_i, piece_j, scores, poses = (np.concatenate([part[k] for part in parts]) for k in range(4))
     return piece_i, piece_j, scores, poses
 
 
-def _runs_of_block(material: _Material, block: Sequence[int]) -> list[_Runs]:
+def _runs_of_block(material: Material, block: Sequence[int]) -> list[_Runs]:
     return [_runs_of_piece(material, i) for i in block]
 
 
-def _runs_of_piece(material: _Material, i: int) -> _Runs:
-    """Runs of piece i with all later ones."""
+def _runs_of_piece(material: Material, i: int) -> _Runs:
+    """Runs of piece i with all later ones that are retrieved."""
     borders, labels, weight, config = material.borders, material.labels, material.weight, material.config
-    score, sample_i, sample_j = _runs_with_later(i, labels, borders.first, weight, np.float32(config.gap), config.runs_per_pair)
+    gap, wanted = np.float32(config.gap), material.retrieved[i, i + 1 :]
+    score, sample_i, sample_j = _runs_with_later(i, wanted, labels, borders.first, weight, gap, config.runs_per_pair)
     later, run = np.nonzero((sample_i >= 0).sum(2) >= config.min_matches)
     at_i, at_j = sample_i[later, run], sample_j[later, run]
     pose = _poses(borders.points, at_i, at_j, np.where(at_i >= 0, weight[labels[at_i], labels[at_j]], 0.0))
@@ -139,8 +185,8 @@ def _poses(points: Float32Array, at_i: Int64Array, at_j: Int64Array, weight: NDA
 
 
 @njit
-def _runs_with_later(i, labels, first, weight, gap, keep):  # type: ignore[no-untyped-def]
-    """Runs of piece i with every later piece: ``score (P, keep)`` and paired samples ``(P, keep, L)``, -1 beyond the end."""
+def _runs_with_later(i, wanted, labels, first, weight, gap, keep):  # type: ignore[no-untyped-def]
+    """Runs of piece i with ``wanted`` later ones: ``score (P, keep)``, paired samples ``(P, keep, L)``, -1 beyond the end."""
     pieces = len(first) - 2 - i
     turn_i = first[i + 1] - first[i]
     own = labels[first[i] : first[i + 1]]
@@ -149,6 +195,8 @@ def _runs_with_later(i, labels, first, weight, gap, keep):  # type: ignore[no-un
     sample_i = np.full((pieces, keep, turn_i), -1, np.int64)
     sample_j = np.full((pieces, keep, turn_i), -1, np.int64)
     for p in range(pieces):
+        if not wanted[p]:
+            continue
         j = i + 1 + p
         turn_j = first[j + 1] - first[j]
         backwards = labels[first[j] : first[j + 1]][::-1]

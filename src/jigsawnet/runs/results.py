@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jigsawnet.config import SolveConfig
-from jigsawnet.io.assembly_json import CANDIDATES_FILE, write_assembly, write_candidates
+from jigsawnet.io.assembly_json import CANDIDATES_FILE, Choice, write_assembly, write_candidates
 from jigsawnet.io.authors import write_alignments, write_joins, write_poses
 from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
 from jigsawnet.io.images import write_png, write_tiff
@@ -22,7 +23,7 @@ from jigsawnet.render.image import render_assembly, render_back
 from jigsawnet.render.report import ReportInput, report_html
 from jigsawnet.render.svg import assembly_svg
 from jigsawnet.runs.request import request_to_plain
-from jigsawnet.types import RunReport, UInt8Array
+from jigsawnet.types import Alignment, RunReport, UInt8Array
 
 if TYPE_CHECKING:
     from jigsawnet.runs.run import Run
@@ -96,6 +97,14 @@ def _write_drawing(run: Run, folder: Path) -> None:
     write_text(folder / "assembly.svg", assembly_svg(run.puzzle, run.assembly, dpi=run.dpi))
 
 
+def _choices(run: Run, alignments: Sequence[Alignment]) -> list[Choice | None]:
+    """Which candidates the composer could choose, and did."""
+    could = {(a.i, a.j, a.i_from_j) for a in run.corridor.offered.alignments()}
+    did = {(e.alignment.i, e.alignment.j, e.alignment.i_from_j) for e in run.assembly.chosen or ()}
+    keys = [(a.i, a.j, a.i_from_j) for a in alignments]
+    return ["chosen" if key in did else "offered" if key in could else None for key in keys]
+
+
 def _write_candidates(run: Run, folder: Path) -> None:
     """Places and joins, for programs."""
     assembly, names = run.assembly, run.puzzle.names()
@@ -104,7 +113,7 @@ def _write_candidates(run: Run, folder: Path) -> None:
     found = run.corridor.find("candidates")  # in the order they were found in, or given
     rows = run.candidates.take(np.argsort(-run.candidates.fit, kind="stable")) if found is None else found.rows
     alignments = rows.alignments()
-    write_candidates(folder / CANDIDATES_FILE, alignments, names)
+    write_candidates(folder / CANDIDATES_FILE, alignments, names, _choices(run, alignments))
     if run.request.authors_text:
         write_alignments(folder / "alignments.txt", alignments, len(names), stitch_lines(run.borders, alignments))
         write_joins(folder / "selected_transformation.txt", assembly.joins)
