@@ -14,24 +14,24 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
+
 from jigsawnet.errors import ModelError
 from jigsawnet.learned import read_network
 from jigsawnet.score.pair_picture import PictureConfig
 from jigsawnet.training import boosting
 from jigsawnet.training.config import TrainConfig
+from jigsawnet.training.examples import Examples
 from jigsawnet.training.imbalance import Drawn
 from jigsawnet.training.learners import Series, go_on, learner_name
-from tests.training.conftest import tiny_examples
 
 PICTURE = PictureConfig(width=32, height=32)
 CONFIG = TrainConfig(learners=3, steps=3, batch=8, learning_rate=1e-2, validate_every=3, checkpoint_every=2, threads=1)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Drawn:
-    """96 candidates, one in eight labelled wrongly, so that there are errors; right ones are drawn three times, and every seventh
-    wrong one not at all."""
-    examples = tiny_examples()
+def drawn(examples: Examples) -> Drawn:
+    """96 candidates, one in eight labelled wrongly, so that there are errors; right ones are drawn three times, and every
+    seventh wrong one not at all."""
     examples = replace(examples, right=examples.right ^ (np.arange(len(examples)) % 8 == 3))
     counts = np.where(examples.right, 3, (np.arange(len(examples)) % 7 > 0).astype(np.int64))
     return Drawn(examples, np.where(examples.held_out, 0, counts), 4000, 80)

@@ -48,7 +48,7 @@ def network_to_onnx(network: nn.Module, image_shape: tuple[int, int, int], halve
 
     Inputs are ``picture (B, H, W, 3)`` uint8 and, where it is used, ``roi (B, 4)`` float32; or ``band (B, H, W, 5)`` uint8.
     The output ``probability (B,)`` is float32, as is all arithmetic; with ``halve`` large constants are stored as float16 and
-    widened when the model is loaded; with ``small`` kernels are stored as one byte a weight, which moves probabilities a little.
+    widened when the model is loaded; with ``small`` kernels are stored as a byte a weight, which moves probabilities a little.
     """
     network = network.cpu().eval()
     images = torch.zeros((2, *image_shape), dtype=torch.uint8)

@@ -1,4 +1,4 @@
-"""Training data as in the paper: all of Zhang's candidates, a few in a hundred of them right, brought into proportion by sampling.
+"""Training data as in the paper: all of Zhang's candidates, few of them right, brought into proportion by sampling.
 
 First all candidates are found and labelled, then rows are drawn, and only what was drawn is put into pictures, in a file that
 is mapped into memory. All of it follows from the photographs and the seed, so it can be made again at any time.
@@ -49,11 +49,11 @@ class ImbalanceConfig:
     shares: tuple[float, ...] = (0.5, 0.42, 0.08)
     """Part of the puzzles that has each number of pieces; each photograph is one puzzle."""
     matches_per_pair: int = 3
-    """Segment matches of a pair that Zhang's matcher refines. With 3, 1.9 % of the candidates of 36 and 100 pieces are right and
-    0.36 % of those of 400, as in the paper (1.9 % and 0.34 %)."""
+    """Segment matches of a pair that Zhang's matcher refines. With 3, 1.9 % of the candidates of 36 and 100 pieces are right
+    and 0.36 % of those of 400, as in the paper (1.9 % and 0.34 %)."""
     kept: float = 0.35
-    """Part of the candidates of each puzzle that is looked at, right and wrong ones alike, by chance: more photographs for as many
-    examples."""
+    """Part of the candidates of each puzzle that is looked at, right and wrong ones alike, by chance: more photographs for as
+    many examples."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     validation: int = 2000
     """Candidates of held-out puzzles that training is watched on, 30 % of them right."""
@@ -63,7 +63,9 @@ class ImbalanceConfig:
 
     def __post_init__(self) -> None:
         if not self.sizes or len(self.sizes) != len(self.shares) or min(self.sizes) < 4 or abs(sum(self.shares) - 1) > 1e-9:
-            raise ConfigError("Each number of pieces, 4 or more, needs its share of the puzzles, and the shares must add up to 1.")
+            raise ConfigError(
+                "Each number of pieces, 4 or more, needs its share of the puzzles, and the shares must add up to 1."
+            )
         if not 0 < self.kept <= 1 or self.validation < 1 or self.matches_per_pair < 1:
             raise ConfigError("kept must lie between 0 and 1; validation and matches-per-pair must be 1 or more.")
 
@@ -84,7 +86,7 @@ class Drawn:
 
 
 def all_candidates(puzzle: Puzzle, truth: Assembly, learned: Learned, matches_per_pair: int) -> tuple[Candidates, BoolArray]:
-    """All of Zhang's candidates for a puzzle without damage, not thinned to some for each piece; and which of them are right."""
+    """All of Zhang's candidates for a puzzle without damage, not only some for each piece; and which of them are right."""
     match = MatchConfig(per_piece=ALL, zhang=ZhangConfig(matches_per_pair=matches_per_pair))
     _, rows = find(puzzle, learned, "zhang", match)
     return rows, right_candidates(puzzle, rows, truth, gap_px=BORDER_PX)
@@ -174,7 +176,7 @@ def _put_into_pictures(
     """Write the pictures of all chosen rows, puzzle by puzzle, and give the other columns."""
     size = config.picture
     shape = (sum(len(rows) for rows, _ in chosen), size.height, size.width, 3)
-    pictures = np.lib.format.open_memmap(folder / _PICTURES, "w+", np.uint8, shape)  # type: ignore[no-untyped-call]
+    pictures = np.lib.format.open_memmap(folder / _PICTURES, "w+", np.uint8, shape)
     rois, start = np.zeros((len(pictures), 4), np.float32), 0
     for number, (photo, table, (rows, _)) in enumerate(zip(photos, tables, chosen, strict=True)):
         if len(rows):

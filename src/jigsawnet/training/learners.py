@@ -220,7 +220,12 @@ def _stamp(config: TrainConfig, number: int, drawn: Drawn, before: Series) -> di
     """What a network is the result of: options, its number, the networks before it where they matter, the examples."""
     own = config if number else replace(config, rule="none")
     after = [each.digest for each in before.learners] if own.rule != "none" else []
-    data = {"candidates": drawn.candidates, "right": drawn.right, "examples": len(drawn.counts), "rows": int(drawn.counts.sum())}
+    data = {
+        "candidates": drawn.candidates,
+        "right": drawn.right,
+        "examples": len(drawn.counts),
+        "rows": int(drawn.counts.sum()),
+    }
     return {"options": own.identity(), "learner": number, "after": after, "data": data}
 
 
