@@ -68,7 +68,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Detector:
+class Voters:
     """A row of the table: networks by their checksums, and their say; several of equal say are averaged."""
 
     name: str
@@ -125,7 +125,7 @@ def load_series(folder: Path) -> dict[str, Weights]:
     return {path.stem: read_network(path).load() for path in paths}
 
 
-def detectors(series: Mapping[str, Weights]) -> list[Detector]:
+def detectors(series: Mapping[str, Weights]) -> list[Voters]:
     """The rows: the first network alone, the vote by each rule, the plain mean; without RoI, then with it."""
     rows = []
     for kind, suffix in (("pool", ""), ("roi", "+RoI")):
@@ -133,11 +133,11 @@ def detectors(series: Mapping[str, Weights]) -> list[Detector]:
         names = {"paper": f"Boost{suffix}", "code": f"Boost{suffix}, authors' code", "plain": f"Mean of five{suffix}"}
         if own:
             first = next(iter(own.values())).manifest["files"][0]["sha256"]
-            rows.append(Detector("RoI" if suffix else "Baseline", (first,), (1.0,), votes=False))
+            rows.append(Voters("RoI" if suffix else "Baseline", (first,), (1.0,), votes=False))
         for rule, name in names.items():
             if rule in own and len(own[rule].alphas) > 1:
                 files = tuple(entry["sha256"] for entry, _ in _files(own[rule]))
-                rows.append(Detector(name, files, own[rule].alphas, votes=rule != "plain"))
+                rows.append(Voters(name, files, own[rule].alphas, votes=rule != "plain"))
     return rows
 
 
@@ -162,7 +162,7 @@ def judge_puzzle(photo: Path, cut: Cut, number: int, sessions: Mapping[str, Any]
     return Judged(cut.part, known["right"], known["each"], seen)
 
 
-def part_rows(part: str, judged: Sequence[Judged], rows: Sequence[Detector]) -> list[Row]:
+def part_rows(part: str, judged: Sequence[Judged], rows: Sequence[Voters]) -> list[Row]:
     """One row for each detector over all puzzles of a part, with the paper's precision and recall where it has them."""
     own = [each for each in judged if each.part == part]
     right, each = (np.concatenate([getattr(one, name) for one in own]) for name in ("right", "each"))
@@ -190,7 +190,7 @@ def part_rows(part: str, judged: Sequence[Judged], rows: Sequence[Detector]) -> 
     return found
 
 
-def plot_table(judged: Sequence[Judged], rows: Sequence[Detector], path: Path) -> None:
+def plot_table(judged: Sequence[Judged], rows: Sequence[Voters], path: Path) -> None:
     """Precision over recall, a panel for each part of the table."""
     parts = list(dict.fromkeys(each.part for each in judged))
     figure, axes = panels(len(parts))

@@ -117,6 +117,8 @@ def go_on(
         series = Series((*series.learners, learner), (*series.errors, error), (*series.alphas, alpha))
         write_series(folder, series, picture, config)
         say(f"{learner.name} is done: weighted error {error:.4f}, alpha {alpha:.3f}; {_last(learner)}")
+    able = "can" if boosting.can_overrule(series.alphas) else "cannot"
+    say(f"{series_name(config)}: the later networks together {able} overrule the first")
     return series
 
 
