@@ -16,7 +16,8 @@ from jigsawnet.errors import ConfigError
 LIBRARIES = ("jinja2", "matplotlib", "pandas")
 """Of the extra ``bench``."""
 STAGES = ("match", "compose", "detect", "precision", "solve")
-DOCS, COST, PRECISION = "docs", "cost", "precision"
+DOCS, COST, PRECISION, LEARNERS = "docs", "cost", "precision", "learners"
+TABLE_ONE = "table-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,16 @@ class Bench:
     photos-1000, damage, pages, authors, or the path of a .toml file like these. Or one stage: match: how many true neighbours
     each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
     right joins from wrong ones; precision: the same in short, for many kinds of puzzles, with the pieces of --folders, or of
-    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or docs: write docs/results.md,
-    docs/stages.md and docs/failures.md."""
+    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or learners: go on with the training of
+    the paper's networks, one small file each; table-1: their decisions on photographs not trained on. Or docs: write
+    docs/results.md, docs/stages.md and docs/failures.md."""
     photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")
     """Folder for the results."""
     methods: tuple[str, ...] = ()
-    """Only these methods, such as "CNN+HLM" ours; for match and detect matchers, for compose composers."""
+    """Only these methods, such as "CNN+HLM" ours; for match and detect matchers, for compose composers, for learners series
+    such as roi-paper."""
     folders: tuple[Path, ...] = ()
     """For suites that read puzzles: folders of pieces with their truth, in our layout or that of the paper's authors, or
     folders of such folders."""
@@ -65,9 +68,14 @@ class Bench:
             raise ConfigError(f"seeds is {self.seeds}; at least 1 is needed.")
         if self.suite == DOCS:
             return self._write_docs()
-        if self.photos is None and self.suite in (*STAGES, COST) and not (self.suite == PRECISION and self.folders):
+        if (
+            self.photos is None
+            and self.suite in (*STAGES, COST, LEARNERS, TABLE_ONE)
+            and not (self.suite == PRECISION and self.folders)
+        ):
             raise ConfigError(f"bench {self.suite} cuts photographs; give their folder with --photos.")
-        return self._measure_cost(self.photos) if self.photos and self.suite == COST else self._run_suite()
+        own = {COST: self._measure_cost, LEARNERS: self._train_learners, TABLE_ONE: self._judge_learners}.get(self.suite)
+        return own(self.photos) if own and self.photos else self._run_suite()
 
     def _run_suite(self) -> int:
         from jigsawnet_bench.bench import SuiteOptions, bench_suite  # noqa: PLC0415 - needs the extra
@@ -93,6 +101,23 @@ class Bench:
         from jigsawnet_bench.cost import bench_cost  # noqa: PLC0415 - needs the extra
 
         _say_all(bench_cost(photos, self.out, self._command()).markdown().splitlines())
+        return 0
+
+    def _train_learners(self, photos: Path) -> int:
+        if find_spec("torch") is None:
+            raise ConfigError("Training needs PyTorch: pip install 'jigsawnet[train]'.")
+        from jigsawnet_bench.learners import train_learners  # noqa: PLC0415 - needs the extra
+
+        with progress_bars() as progress:
+            train_learners(photos, self.out, self.work / LEARNERS, self.methods, progress, say)
+        return 0
+
+    def _judge_learners(self, photos: Path) -> int:
+        from jigsawnet_bench.table_one import measure_table  # noqa: PLC0415 - needs the extra
+
+        with progress_bars() as progress:
+            table = measure_table(photos, self.out, self.work / TABLE_ONE, self.seeds, self._command(), progress)
+        _say_all(table.markdown().splitlines())
         return 0
 
     def _command(self) -> str:

@@ -1,9 +1,11 @@
-"""The paper's own figures: Tables II to VI, on its own puzzles and on an Intel i7-4790 with a GTX 1070."""
+"""The paper's own figures: Tables I to VI, on its own puzzles and on an Intel i7-4790 with a GTX 1070."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from jigsawnet.evaluation.detect_metrics import Confusion
 
 OTHER_PUZZLES = "other puzzles, another machine"
 SAME_PUZZLES = "puzzles of the paper's authors, another machine"
@@ -75,6 +77,18 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("VI", "MIT 9", "only GLC", 79.2, 76.1, 76.3, None),
     PaperFigure("VI", "MIT 9", "only HLM", 98.4, 96.5, 98.1, None),
 )
+
+TABLE_ONE: Mapping[tuple[str, str], Confusion] = {
+    ("36 and 100 pieces", "Baseline"): Confusion(3848, 202433, 2386, 102),
+    ("36 and 100 pieces", "Boost"): Confusion(3879, 203337, 1482, 71),
+    ("36 and 100 pieces", "RoI"): Confusion(3800, 204031, 788, 150),
+    ("36 and 100 pieces", "Boost+RoI"): Confusion(3855, 204156, 663, 95),
+    ("400 pieces", "Baseline"): Confusion(2421, 711532, 15196, 32),
+    ("400 pieces", "Boost"): Confusion(2396, 721564, 5155, 57),
+    ("400 pieces", "RoI"): Confusion(2349, 725185, 1534, 104),
+    ("400 pieces", "Boost+RoI"): Confusion(2362, 726049, 670, 91),
+}
+"""Table I on the paper's own puzzles, TestingSet1 and TestingSet2."""
 
 
 def figures_for(method: str, sets: Sequence[str]) -> list[PaperFigure]:

@@ -156,3 +156,21 @@ def test_order_of_the_examples_does_not_matter(entries: list[tuple[float, bool]]
 def test_counts_at_one_half() -> None:
     scores = measure(np.array([0.9, 0.5, 0.6, 0.1]), np.array([True, False, True, True]))
     assert (scores.precision, scores.recall) == pytest.approx((2 / 3, 2 / 3))
+
+
+def test_the_rule_of_the_authors_code_gives_the_misjudged_less_weight() -> None:
+    """e and 1/e instead of exp(alpha) and exp(-alpha): 16 % at an error of 2.5 %, where the paper's rule gives a half."""
+    right, said = np.ones(40, dtype=bool), np.arange(40) > 0
+    weights = np.full(40, 1 / 40)
+    alpha = boosting.learner_weight(boosting.weighted_error(weights, right, said))
+    shares = {rule: boosting.update_weights(weights, right, said, alpha, rule)[0] for rule in ("paper", "code", "none")}
+    assert shares["paper"] == pytest.approx(0.5)
+    assert shares["code"] == pytest.approx(np.e / (np.e + 39 / np.e))
+    assert shares["code"] == pytest.approx(0.16, abs=0.001)
+    assert shares["none"] == 1 / 40
+
+
+def test_later_networks_overrule_the_first_only_together() -> None:
+    assert not boosting.can_overrule([1.83, 0.35, 0.10])
+    assert boosting.can_overrule([1.0, 0.6, 0.6])
+    assert not boosting.can_overrule([1.0])

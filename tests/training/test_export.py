@@ -71,6 +71,19 @@ def test_batch_normalisation_is_folded_and_constants_are_halved(examples: Exampl
     assert len(data) < 2.2 * numbers + 20_000
 
 
+@pytest.mark.parametrize("roi", [True, False])
+def test_a_byte_a_weight_moves_probabilities_a_little(examples: Examples, roi: bool) -> None:
+    config = TrainConfig(roi=roi)
+    network = _trained_like(config, examples)
+    data = network_to_onnx(network, _image_shape("jigsawnet", examples), small=True)
+    assert len(data) < 1.1 * sum(parameter.numel() for parameter in network.parameters()) + 40_000
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    given = {"picture": examples.pictures, "roi": examples.rois}
+    said = session.run(None, {node.name: given[node.name] for node in session.get_inputs()})[0]
+    wanted = predict(network, examples, np.arange(len(examples)), config)
+    assert 0 < np.abs(said - wanted).mean() < 0.05, "weights drawn by chance are moved more than trained ones"
+
+
 def test_the_manifest_is_one_that_the_detectors_load(examples: Examples, tmp_path: Path) -> None:
     networks = [_trained_like(TrainConfig(network="seam"), examples) for _ in range(2)]
     path = write_weights(tmp_path, "seam", networks, (0.0, 0.0), {"band": examples.bands[:8]}, {"network": "seam"})

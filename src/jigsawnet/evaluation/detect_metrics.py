@@ -33,21 +33,23 @@ class Confusion:
         return self.tp / max(1, self.tp + self.fn)
 
 
-def count_decisions(said_right: BoolArray, right: BoolArray) -> Confusion:
-    """Count decisions ``(C,)`` against the truth ``(C,)``."""
-    tp, said, real = int((said_right & right).sum()), int(said_right.sum()), int(right.sum())
-    return Confusion(tp, len(right) - said - real + tp, said - tp, real - tp)
+def count_decisions(said_right: BoolArray, right: BoolArray, each: FloatArray | None = None) -> Confusion:
+    """Count decisions ``(C,)`` against the truth ``(C,)``; ``each (C,)`` says how many candidates one stands for."""
+    count = np.ones(len(right)) if each is None else each
+    tp, said, real, total = (round(float(count[part].sum())) for part in (said_right & right, said_right, right, slice(None)))
+    return Confusion(tp, total - said - real + tp, said - tp, real - tp)
 
 
-def precision_recall(score: FloatArray, right: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Precision and recall, each ``(T,)``, at every distinct score as threshold, the highest first."""
+def precision_recall(score: FloatArray, right: BoolArray, each: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Precision and recall, each ``(T,)``, at every distinct score as threshold, the highest first; ``each`` as above."""
     order = np.argsort(-score, kind="stable")
+    count = (np.ones(len(order)) if each is None else each)[order]
     last_of_tie = np.append(np.flatnonzero(np.diff(score[order])), len(order) - 1)[: len(order)]
-    hits = np.cumsum(right[order])[last_of_tie]
-    return hits / (last_of_tie + 1.0), hits / max(1.0, float(right.sum()))
+    hits = np.cumsum(count * right[order])[last_of_tie]
+    return hits / np.cumsum(count)[last_of_tie], hits / max(1.0, float(hits[-1:].sum()))
 
 
-def average_precision(score: FloatArray, right: BoolArray) -> float:
+def average_precision(score: FloatArray, right: BoolArray, each: FloatArray | None = None) -> float:
     """Area under precision over recall, as steps: the mean of the precision at which each right candidate is reached."""
-    precision, recall = precision_recall(score, right)
+    precision, recall = precision_recall(score, right, each)
     return float(precision @ np.diff(recall, prepend=0.0))

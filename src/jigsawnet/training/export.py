@@ -43,12 +43,12 @@ class FromBytes(nn.Module):
         return torch.softmax(logits, 1)[:, 1]
 
 
-def network_to_onnx(network: nn.Module, image_shape: tuple[int, int, int], halve: bool = True) -> bytes:
+def network_to_onnx(network: nn.Module, image_shape: tuple[int, int, int], halve: bool = True, small: bool = False) -> bytes:
     """An ONNX model with any batch size, batch normalisation folded into the convolutions.
 
     Inputs are ``picture (B, H, W, 3)`` uint8 and, where it is used, ``roi (B, 4)`` float32; or ``band (B, H, W, 5)`` uint8.
     The output ``probability (B,)`` is float32, as is all arithmetic; with ``halve`` large constants are stored as float16 and
-    widened when the model is loaded.
+    widened when the model is loaded; with ``small`` kernels are stored as a byte a weight, which moves probabilities a little.
     """
     network = network.cpu().eval()
     images = torch.zeros((2, *image_shape), dtype=torch.uint8)
@@ -65,6 +65,8 @@ def network_to_onnx(network: nn.Module, image_shape: tuple[int, int, int], halve
             dynamic_axes={name: {0: "batch"} for name in (*names, "probability")}, dynamo=False,
         )  # fmt: skip
     model = onnx.load_from_string(buffer.getvalue())
+    if small:
+        _store_as_bytes(model.graph)
     if halve:
         _halve_constants(model.graph)
     onnx.checker.check_model(model)
@@ -83,6 +85,26 @@ def _halve_constants(graph: onnx.GraphProto) -> None:
         graph.initializer.append(numpy_helper.from_array(values.astype(np.float16), stored))
         casts.append(helper.make_node("Cast", [stored], [constant.name], to=TensorProto.FLOAT))
     nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
+def _store_as_bytes(graph: onnx.GraphProto) -> None:
+    """Store kernels as int8 times the largest weight of their output channel / 127; multiplied out once, on loading."""
+    nodes: list[onnx.NodeProto] = []
+    for constant in list(graph.initializer):
+        values = numpy_helper.to_array(constant)
+        if values.dtype != np.float32 or values.ndim < 2 or values.size < _HALVED_FROM:
+            continue
+        axes = tuple(range(1, values.ndim))
+        scale = np.maximum(np.abs(values).max(axis=axes, keepdims=True) / 127, np.finfo(np.float32).tiny)
+        graph.initializer.remove(constant)
+        stored, wide, unit = (f"{constant.name}.{part}" for part in ("bytes", "wide", "unit"))
+        graph.initializer.append(numpy_helper.from_array(np.rint(values / scale).astype(np.int8), stored))
+        graph.initializer.append(numpy_helper.from_array(scale.astype(np.float32), unit))
+        nodes.append(helper.make_node("Cast", [stored], [wide], to=TensorProto.FLOAT))
+        nodes.append(helper.make_node("Mul", [wide, unit], [constant.name]))
+    nodes += graph.node
     del graph.node[:]
     graph.node.extend(nodes)
 

@@ -18,9 +18,11 @@ from jigsawnet.match.gap import estimate_gap, lay_apart
 from jigsawnet.match.pairs import all_pairs
 from jigsawnet.match.ragged import measure_contact, prepare_ragged, settle_row
 from jigsawnet.pipeline import Corridor
+from jigsawnet.pixels import Pixels, build_pixels
 from jigsawnet.score.combine import ragged_terms
 from jigsawnet.score.long_seams import score_along
 from jigsawnet.score.scene import Scene
+from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import contact_fit, seam_fit, seam_terms
 from jigsawnet.types import Assembly, FloatArray, Puzzle
@@ -30,10 +32,19 @@ _LOW_SCORE = 0.02
 """Joins are made down to this score too, so that there are wrong ones to learn from."""
 
 
-def find(puzzle: Puzzle, learned: Learned, matcher: str = "dense") -> tuple[Scene, Candidates]:
+def find(
+    puzzle: Puzzle, learned: Learned, matcher: str = "dense", match: MatchConfig | None = None
+) -> tuple[Scene, Candidates]:
     """What scorers look at in a puzzle, and its candidates."""
-    walk = Corridor(puzzle, SolveConfig(matcher=matcher), learned=learned)
+    walk = Corridor(puzzle, SolveConfig(matcher=matcher, match=match or MatchConfig()), learned=learned)
     return walk.get("scene"), walk.get("candidates").rows
+
+
+def look(puzzle: Puzzle, learned: Learned) -> tuple[Pixels, Borders]:
+    """What candidates that are known already are drawn from: pictures and borders of the pieces."""
+    walk = Corridor(puzzle, learned=learned)
+    borders: Borders = walk.get("borders")
+    return build_pixels(walk.get("seen").puzzle, unit_of(borders)), borders
 
 
 def measure_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:

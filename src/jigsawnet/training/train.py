@@ -14,7 +14,7 @@ from jigsawnet.errors import InputError
 from jigsawnet.training import boosting
 from jigsawnet.training.boosting import IntArray, Scores, measure, sample_rows
 from jigsawnet.training.checkpoints import Stamp, load_state, remove_checkpoints, save_state
-from jigsawnet.training.config import TrainConfig
+from jigsawnet.training.config import TrainConfig, UpdateRule
 from jigsawnet.training.examples import Examples
 from jigsawnet.training.loop import History, Task, fresh_seed, predict, prepare_torch, train_learner
 from jigsawnet.training.network import build_network
@@ -74,8 +74,8 @@ def train(examples: Examples, config: TrainConfig, folder: Path, progress: Progr
         right = examples.right[plan.distinct[plan.weighed]]
         said_right = boosting.decide(probability)
         error = boosting.weighted_error(weights[plan.weighed], right, said_right)
-        alpha = boosting.learner_weight(error)
-        weights = _reweigh(weights, plan.weighed, right, said_right, alpha)
+        alpha = 1.0 if config.rule == "none" else boosting.learner_weight(error)
+        weights = _reweigh(weights, plan.weighed, right, said_right, alpha, config.rule)
         networks.append(network)
         errors.append(error)
         alphas.append(alpha)
@@ -127,10 +127,12 @@ def _learn(
     return network, history, probability
 
 
-def _reweigh(weights: FloatArray, weighed: IntArray, right: BoolArray, said_right: BoolArray, alpha: float) -> FloatArray:
+def _reweigh(
+    weights: FloatArray, weighed: IntArray, right: BoolArray, said_right: BoolArray, alpha: float, rule: UpdateRule
+) -> FloatArray:
     """New weights ``(M,)`` with those of the weighed examples updated; their sum stays, so the others keep their part."""
     updated = weights.copy()
-    updated[weighed] = boosting.update_weights(weights[weighed], right, said_right, alpha)
+    updated[weighed] = boosting.update_weights(weights[weighed], right, said_right, alpha, rule)
     return updated
 
 
