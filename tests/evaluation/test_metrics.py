@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
-from jigsawnet.evaluation.metrics import rightly_placed
+from jigsawnet.evaluation.metrics import right_joins, rightly_placed
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
@@ -201,6 +201,41 @@ def test_what_the_cases_score(tiny: tuple[Puzzle, Assembly]) -> None:
     assert (middling.placed, middling.components) == (7, 3)
     assert middling.pcr == pytest.approx(3 / 9)
     assert evaluate(tiny[0], empty(*tiny), tiny[1]).acr_precision is None
+
+
+def off_by(puzzle: Puzzle, truth: Assembly, deg: float, px: float) -> Assembly:
+    """The truth with piece 4 turned and shifted at its own centroid."""
+    rows, columns = np.nonzero(puzzle.pieces[4].mask)
+    middle = SE2(0.0, columns.mean(), rows.mean())
+    moved = truth.poses[4] @ middle @ SE2(math.radians(deg), px, 0.0) @ middle.inverse()
+    return Assembly(9, {**truth.poses, 4: moved}, truth.components)
+
+
+@pytest.mark.parametrize(
+    ("deg", "px", "in_place", "tight"),
+    [
+        (1.9, 0.0, 9, 9), (2.1, 0.0, 9, 8), (4.9, 0.0, 9, 8), (5.1, 0.0, 8, 8),
+        (0.0, 4.9, 9, 9), (0.0, 5.1, 9, 8), (0.0, 99.0, 9, 8), (0.0, 101.0, 8, 8), (-4.9, 99.0, 9, 8),
+    ],
+)  # fmt: skip
+def test_in_place_is_within_5_degrees_and_100_px_and_tight_within_2_degrees_and_5_px(
+    tiny: tuple[Puzzle, Assembly], deg: float, px: float, in_place: int, tight: int
+) -> None:
+    metrics = evaluate(tiny[0], off_by(*tiny, deg, px), tiny[1])
+    assert (round(9 * metrics.pcr), round(9 * metrics.pcr_tight)) == (in_place, tight)
+
+
+@pytest.mark.parametrize(
+    ("deg", "px", "is_right"), [(4.9, 0.0, True), (5.1, 0.0, False), (0.0, 29.0, True), (0.0, 31.0, False)]
+)
+def test_a_join_is_right_within_5_degrees_and_30_px(
+    tiny: tuple[Puzzle, Assembly], deg: float, px: float, is_right: bool
+) -> None:
+    """Measured at the centroid of j."""
+    puzzle, truth = tiny
+    moved = off_by(puzzle, truth, deg, px)
+    join = Join(Alignment(3, 4, truth.poses[3].inverse() @ moved.poses[4], 1.0), 0.5)
+    assert right_joins(puzzle, Assembly(9, truth.poses, truth.components, (join,)), truth) == [is_right]
 
 
 def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> None:
