@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 
 import cv2
 import numpy as np
 import pytest
+from independent_scorer import score
 
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
 from jigsawnet.evaluation.metrics import right_joins, rightly_placed
@@ -21,10 +20,7 @@ from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
 from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, sort_components
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-SCORER = SHARED / "tools" / "score.py"
-EXAMPLES = SHARED / "examples"
-needs_scorer = pytest.mark.skipif(not SCORER.is_file(), reason="the independent scorer is not beside the repository")
+EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
 needs_example = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the authors' examples are not beside the repository")
 
 
@@ -122,53 +118,37 @@ def mit_ex() -> tuple[Puzzle, Assembly]:
     return read_example("MIT_ex")
 
 
-@pytest.fixture(scope="module")
-def scorer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("independent_scorer", SCORER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def assert_agree(scorer: ModuleType, folder: Path, out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> None:
+def assert_agree(folder: Path, out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> None:
     write_assembly(out, assembly, puzzle.names())
-    expected = scorer.main(str(folder), str(out))
-    ours = asdict(evaluate(puzzle, assembly, truth))
-    assert {key: ours[key] for key in expected} == pytest.approx(expected, abs=1e-4)
+    ours = evaluate(puzzle, assembly, truth)
+    assert score(folder, out) == pytest.approx({
+        "n": ours.n, "placed": ours.placed, "in_place": ours.pcr, "tight": ours.pcr_tight, "joins_right": ours.acr_precision,
+        "neighbors_joined": ours.acr_recall, "held_together": ours.lcr,
+    })  # fmt: skip
 
 
-@needs_scorer
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_the_scorer_on_a_cut_picture(
-    scorer: ModuleType, tmp_path: Path, tiny: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+    tmp_path: Path, tiny: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
 ) -> None:
     write_puzzle(tmp_path, *tiny)
-    assert_agree(scorer, tmp_path, tmp_path / "assembly.json", tiny[0], case(*tiny), tiny[1])
+    assert_agree(tmp_path, tmp_path / "assembly.json", tiny[0], case(*tiny), tiny[1])
 
 
-@needs_scorer
 @needs_example
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_the_scorer_on_the_example(
-    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+    tmp_path: Path, mit_ex: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
 ) -> None:
-    assert_agree(scorer, EXAMPLES / "MIT_ex", tmp_path / "assembly.json", mit_ex[0], case(*mit_ex), mit_ex[1])
+    assert_agree(EXAMPLES / "MIT_ex", tmp_path / "assembly.json", mit_ex[0], case(*mit_ex), mit_ex[1])
 
 
-@needs_scorer
 @needs_example
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_agrees_with_the_scorer_on_the_authors_own_result(
-    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]
-) -> None:
+def test_agrees_with_the_scorer_on_the_authors_own_result(tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]) -> None:
     folder, (puzzle, truth) = EXAMPLES / "MIT_ex", mit_ex
     result, joins = read_poses(folder / "pose_result_0.txt", 9), read_joins(folder / "selected_transformation.txt", 9)
     assembly = Assembly(9, result.poses, result.components, joins)
-    assert_agree(scorer, folder, tmp_path / "assembly.json", puzzle, assembly, truth)
+    assert_agree(folder, tmp_path / "assembly.json", puzzle, assembly, truth)
     assert evaluate(puzzle, assembly, truth).acr_precision == 1.0
 
 
