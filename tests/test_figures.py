@@ -252,5 +252,5 @@ def is_of_this_history(commit: str) -> bool:
 
 
 def test_all_formats_of_results_are_known() -> None:
-    known = {SUITE, EXPERIMENT, "jigsawnet/side-by-side"}
+    known = {SUITE, EXPERIMENT, "jigsawnet/side-by-side", "jigsawnet/mutants"}
     assert {stored(path.stem)["format"] for path in RESULTS.glob("*.json")} <= known

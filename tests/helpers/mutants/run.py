@@ -1,0 +1,152 @@
+"""``python -m mutants.run [WORD...]``: put each mutant into a copy of the source and see whether its tests notice.
+
+Outcomes are kept in ``benchmarks/results/mutants.json`` as they come, and a mutant is not tried again until its file or its
+tests change. WORD: only mutants whose file or name holds one of these.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jigsawnet.io.files import write_text
+from jigsawnet_bench.machine import commit_of, describe_machine, git
+from mutants import CAUGHT, PAGE, RESULTS, ROOT, SURVIVED, Mutant, Row, count_caught, page_text, read_mutants, read_results
+
+COPIED = ("src", "tests", "examples", "docs", "benchmarks", "pyproject.toml", "README.md")
+LEFT_OUT = "not (quick or time_is_up or flood or hundred_thousand or stay_within_bounds)"
+"""Tests that look at the clock say nothing about a mutant."""
+LIMIT_S = 600
+"""A mutant that makes tests run longer than this is caught: they do not end."""
+
+
+def main(words: Sequence[str]) -> int:
+    mutants = read_mutants()
+    stale = [mutant for mutant in mutants if mutant.is_stale()]
+    for mutant in stale:
+        print(f"stale: {mutant.file}: {mutant.name}")
+    if stale:
+        return 1
+    kept = {(row["file"], row["name"]): row for row in read_results()["rows"]}
+    kept = {m.key: kept[m.key] for m in mutants if m.key in kept and kept[m.key]["digest"] == m.digest()}
+    wanted = [m for m in mutants if m.key not in kept and (not words or any(word in f"{m.file} {m.name}" for word in words))]
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name)
+        for part in COPIED:
+            (shutil.copytree if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, copy / part)
+        passed: set[tuple[str, ...]] = set()
+        for done, mutant in enumerate(wanted, start=1):
+            if mutant.tests not in passed and run_tests(copy, mutant.tests)[0] != SURVIVED:
+                print(f"these tests fail as it is: {' '.join(mutant.tests)}")
+                return 1
+            passed.add(mutant.tests)
+            row = try_mutant(copy, mutant)
+            kept[mutant.key] = row
+            print(f"{done} of {len(wanted)}: {row['outcome']}: {mutant.file}: {mutant.name} ({row['seconds']} s)", flush=True)
+            keep([kept[m.key] for m in mutants if m.key in kept])
+    rows = [kept[m.key] for m in mutants if m.key in kept]
+    keep(rows)
+    print(f"{count_caught(rows)} of {len(rows)} caught; {len(mutants) - len(rows)} not tried")
+    return 0
+
+
+def keep(rows: Sequence[Row]) -> None:
+    """Write the outcomes and the page."""
+    results: dict[str, Any] = {
+        "format": "jigsawnet/mutants", "version": 1, "command": "make mutants", "commit": commit(),
+        "machine": describe_machine(), "rows": list(rows),
+    }  # fmt: skip
+    write_text(RESULTS, json.dumps(results, indent=1) + "\n")
+    write_text(PAGE, page_text(results))
+
+
+def commit() -> str:
+    """As of the benchmark, but tests that differ from the commit count, too."""
+    name = commit_of()
+    return name + "+" if name and git(ROOT, "status", "--porcelain", "--", "tests") and not name.endswith("+") else name
+
+
+def try_mutant(copy: Path, mutant: Mutant) -> Row:
+    started = time.monotonic()
+    with mutated(copy, mutant):
+        outcome, by = run_tests(copy, mutant.tests)
+    return {
+        "package": mutant.package, "file": mutant.file, "name": mutant.name, "outcome": outcome, "by": by,
+        "seconds": round(time.monotonic() - started, 1), "digest": mutant.digest(),
+    }  # fmt: skip
+
+
+def run_tests(copy: Path, tests: Sequence[str]) -> tuple[str, str]:
+    """Whether tests fail in the copy, and which did first."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        LEFT_OUT,
+        "-m",
+        "not slow",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(copy / "src"), "CI": "1"}
+    try:
+        done = subprocess.run(
+            [*command, *tests], cwd=copy, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return CAUGHT, "they do not end"
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return (SURVIVED, "") if done.returncode == 0 else (CAUGHT, failed[1] if failed else "they cannot be run")
+
+
+@contextmanager
+def mutated(copy: Path, mutant: Mutant) -> Iterator[None]:
+    """The copy with the mutant in it; compiled code that may hold what it replaces is put aside."""
+    path = mutant.path(copy)
+    text, times = path.read_text(encoding="utf-8"), path.stat()
+    compiled = {file: file.read_bytes() for file in compiled_of(copy, path)}
+    for file in compiled:
+        file.unlink()
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        for file in compiled_of(copy, path):
+            file.unlink()
+        for file, data in compiled.items():
+            file.write_bytes(data)
+
+
+def compiled_of(copy: Path, path: Path) -> list[Path]:
+    """Numba's files for a module and for all compiled ones that import it, directly or not: those hold code of it."""
+    modules = {file: file.read_text(encoding="utf-8") for file in (copy / "src").rglob("*.py")}
+    modules = {file: text for file, text in modules.items() if "njit" in text}
+    touched = {path}
+    while True:
+        names = [".".join(file.relative_to(copy / "src").with_suffix("").parts) for file in touched]
+        more = {file for file, text in modules.items() if any(f"from {name} import" in text for name in names)} - touched
+        if not more:
+            break
+        touched |= more
+    return [each for file in touched for each in (file.parent / "__pycache__").glob(f"{file.stem}.*.nb[ic]")]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
