@@ -37,6 +37,8 @@ class Mutant:
     old: str
     new: str
     tests: tuple[str, ...]
+    words: str = ""
+    """Where the files are slow: words of the tests that should notice, tried first (as of ``pytest -k``)."""
 
     @property
     def package(self) -> str:
@@ -63,7 +65,11 @@ class Mutant:
 
 def read_mutants() -> list[Mutant]:
     files = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    return [Mutant(file, *mutant, tuple(part["tests"])) for file, part in files.items() for mutant in part["mutants"]]
+    return [
+        Mutant(file, name, old, new, tuple(part["tests"]), *words)
+        for file, part in files.items()
+        for name, old, new, *words in part["mutants"]
+    ]
 
 
 def read_results() -> dict[str, Any]:
