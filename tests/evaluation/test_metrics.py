@@ -218,6 +218,19 @@ def test_a_join_is_right_within_5_degrees_and_30_px(
     assert right_joins(puzzle, Assembly(9, truth.poses, truth.components, (join,)), truth) == [is_right]
 
 
+def test_how_far_a_piece_is_off_is_measured_at_its_centroid() -> None:
+    """Strips far from the middle of their pictures: turned about its centroid by 1.9 degrees, one is not moved at all."""
+    shape = (60, 700)
+    mask = np.zeros(shape, bool)
+    mask[10:50, 400:680] = True
+    pieces = tuple(Piece(k, str(k), np.zeros((*shape, 3), np.uint8), mask.copy()) for k in range(2))
+    truth = Assembly(2, {0: SE2.identity(), 1: SE2(0.0, 0.0, 40.0)}, ((0, 1),))
+    middle = SE2(0.0, 539.5, 29.5)
+    turned = truth.poses[1] @ middle @ SE2(math.radians(1.9), 0.0, 0.0) @ middle.inverse()
+    assembly = Assembly(2, {0: SE2.identity(), 1: turned}, truth.components)
+    assert evaluate(Puzzle("strips", pieces), assembly, truth).pcr_tight == 1.0
+
+
 def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> None:
     puzzle, truth = tiny
     two = Assembly(9, truth.poses, ((0, 1, 2, 3, 4, 5), (6, 7, 8)))
