@@ -34,6 +34,15 @@ def test_the_twelve_residual_blocks_have_the_papers_depths_and_places() -> None:
     assert [layer.out_features for layer in JigsawNet().head if isinstance(layer, torch.nn.Linear)] == [64, 2]
 
 
+def test_the_tower_starts_as_its_skips() -> None:
+    blocks = [layer for layer in JigsawNet().eval().tower if isinstance(layer, ResidualBlock)]
+    for block in blocks:
+        features = torch.randn(1, block.residual[0].in_channels, 5, 5, generator=torch.Generator().manual_seed(1))
+        with torch.no_grad():
+            assert torch.equal(block(features), torch.relu(block.skip(features)))
+    assert len(blocks) == 12
+
+
 def test_the_abutting_area_is_pooled_to_four_by_four() -> None:
     """The paper's size, as a number: features that grow along x and y show which cell is which."""
     box = torch.tensor([[0.25, 0.375, 0.75, 0.875]])
