@@ -56,9 +56,10 @@ class Mutant:
         path = self.path()
         return not path.is_file() or path.read_text(encoding="utf-8").count(self.old) != 1
 
-    def digest(self) -> str:
-        """Names what the outcome depends on at sight: the mutated file and its tests."""
-        files = [self.path(), *(ROOT / test for test in self.tests)]
+    def digest(self, by: str, root: Path = ROOT) -> str:
+        """Names what an outcome depends on at sight: the mutated file and the tests that noticed it, or all when none did."""
+        tests = [by.partition("::")[0]] if "::" in by else self.tests
+        files = [self.path(root), *(root / test for test in tests)]
         parts = [self.old, self.new, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 

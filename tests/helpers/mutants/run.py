@@ -1,7 +1,7 @@
 """``python -m mutants.run [WORD...]``: put each mutant into a copy of the source and see whether its tests notice.
 
-Outcomes are kept in ``benchmarks/results/mutants.json`` as they come, and a mutant is not tried again until its file or its
-tests change. WORD: only mutants whose file or name holds one of these.
+Outcomes are kept in ``benchmarks/results/mutants.json`` as they come, and a mutant is not tried again until its file
+or the tests that noticed it change. WORD: only mutants whose file or name holds one of these.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
     for library in PRELOADED:
         importlib.import_module(library)
     kept = {(row["file"], row["name"]): row for row in read_results()["rows"]}
-    kept = {m.key: kept[m.key] for m in mutants if m.key in kept and kept[m.key]["digest"] == m.digest()}
+    kept = {m.key: kept[m.key] for m in mutants if m.key in kept and kept[m.key]["digest"] == m.digest(kept[m.key]["by"])}
     wanted = [m for m in mutants if m.key not in kept and (not words or any(word in f"{m.file} {m.name}" for word in words))]
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
@@ -88,13 +88,14 @@ def try_mutant(copy: Path, mutant: Mutant, passing: set[str]) -> Row:
     with mutated(copy, mutant):
         for words in dict.fromkeys((mutant.words, "")):
             by = by or first_failure(copy, mutant.tests, words)
+    digest = mutant.digest(by, copy)
     if by not in {"", ENDLESS} | passing:
         if first_failure(copy, [by]):
             raise SystemExit(f"fails as it is: {by}")
         passing.add(by)
     return {
         "package": mutant.package, "file": mutant.file, "name": mutant.name, "outcome": CAUGHT if by else SURVIVED, "by": by,
-        "seconds": round(time.monotonic() - started, 1), "digest": mutant.digest(),
+        "seconds": round(time.monotonic() - started, 1), "digest": digest,
     }  # fmt: skip
 
 
