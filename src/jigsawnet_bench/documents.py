@@ -177,8 +177,8 @@ def _failure(row: Row) -> str:
 
 
 def _origin(results: Results) -> str:
-    commit = f" at {results.commit[:7]}" if results.commit else ""
-    return f"`{results.command}`\n\n{results.where}, jigsawnet {results.jigsawnet}{commit}.\n"
+    commit = results.commit[:7] or "a commit that was not written down"
+    return f"`{results.command}`\n\n{results.where}, jigsawnet {results.jigsawnet} at {commit}.\n"
 
 
 def _image(file: str) -> str:

@@ -217,6 +217,136 @@ def test_without_merges_hierarchical_merging_still_grows_from_the_best_loop(tile
     assert share_placed(assembly, truth) == 1.0
 
 
+def relative(assembly: Assembly, i: int, j: int) -> SE2:
+    return assembly.poses[i].inverse() @ assembly.poses[j]
+
+
+def lie_as(assembly: Assembly, at: Mapping[int, SE2], *pieces: int) -> bool:
+    """True when pieces are in one component and lie to the first of them as in ``at``, within 10 px."""
+    together = any(set(pieces) <= set(component) for component in assembly.components)
+    first = pieces[0]
+    return together and all(
+        relative(assembly, first, k).distance(at[first].inverse() @ at[k], at=(35, 35))[1] < 10 for k in pieces[1:]
+    )
+
+
+def joins_at(places: Mapping[int, SE2], scores: Mapping[tuple[int, int], float]) -> list[Alignment]:
+    return [Alignment(i, j, places[i].inverse() @ places[j], score) for (i, j), score in scores.items()]
+
+
+def test_growing_from_the_best_patch_takes_in_loops_whose_joins_are_too_poor_alone(
+    tile_pose: TilePose, square_tiles: Tiles
+) -> None:
+    """Two squares share the join of 1 and 3. What joins 4 and 5 to them is below the limit, but not the mean of their loop.
+
+    No merge is allowed on the way up, so only the way down can bring the two together.
+    """
+    at = {
+        0: tile_pose(0, 0),
+        1: tile_pose(1, 0),
+        2: tile_pose(0, 1),
+        3: tile_pose(1, 1),
+        4: tile_pose(2, 0),
+        5: tile_pose(2, 1),
+    }
+    scores = {(0, 1): 0.9, (0, 2): 0.9, (2, 3): 0.9, (1, 3): 1.0, (4, 5): 0.9, (1, 4): 0.3, (3, 5): 0.3}
+    joins = joins_at(at, scores)
+    assembly = run(scored(joins), square_tiles(6), "hlm", ComposeConfig(max_merges=0))
+    assert lie_as(assembly, at, 0, 1, 2, 3, 4, 5)
+
+
+def two_sided(tile_pose: TilePose) -> tuple[list[Alignment], dict[int, SE2], dict[int, SE2]]:
+    """Pieces 0 to 5, two squares that share a join; and a square of 0, 5, 6 and 7, better by itself, that contradicts them."""
+    true = {k: tile_pose(k % 3, k // 3) for k in range(6)}
+    false = {0: tile_pose(0, 0), 5: tile_pose(1, 0), 6: tile_pose(0, 1), 7: tile_pose(1, 1)}
+    pairs = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
+    joins = joins_at(true, dict.fromkeys(pairs, 0.7)) + joins_at(false, dict.fromkeys([(0, 5), (0, 6), (5, 7), (6, 7)], 0.9))
+    return joins, true, false
+
+
+@pytest.mark.parametrize(("max_merges", "believed"), [(0, False), (1, True), (500, True)])
+def test_as_many_merges_are_tried_on_a_level_as_theta_m_allows(
+    tile_pose: TilePose, square_tiles: Tiles, max_merges: int, believed: bool
+) -> None:
+    """Merged, the two true squares outweigh the false one; without a merge it is l*."""
+    joins, true, false = two_sided(tile_pose)
+    assembly = run(scored(joins), square_tiles(8), "hlm", ComposeConfig(max_merges=max_merges))
+    assert lie_as(assembly, true, 0, 5) is believed
+    assert lie_as(assembly, false, 0, 5) is not believed
+
+
+def test_the_best_patch_of_all_levels_is_grown_not_that_of_the_last(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """Two sure squares are whole on the second level; three poor ones, which contradict them, reach the third."""
+    sure = {k: tile_pose(k % 3, k // 3) for k in range(6)}
+    poor = {k: tile_pose(n % 4, n // 4) for n, k in enumerate((0, 6, 7, 8, 5, 9, 10, 11))}
+    pairs = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
+    poor_pairs = [(0, 6), (6, 7), (7, 8), (5, 9), (9, 10), (10, 11), (0, 5), (6, 9), (7, 10), (8, 11)]
+    joins = joins_at(sure, dict.fromkeys(pairs, 0.95)) + joins_at(poor, dict.fromkeys(poor_pairs, 0.6))
+    assembly = run(scored(joins), square_tiles(12), "hlm")
+    assert lie_as(assembly, sure, 0, 1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize(("shift_px", "closes"), [(3.0, True), (4.4, False), (40.0, False)])
+def test_where_no_loop_closes_greedy_loop_closing_is_best_first(square: TileCandidates, shift_px: float, closes: bool) -> None:
+    """Four joins may be 4 px from closed. Of an open loop the worst join is left out, whatever the seed."""
+    rows, borders, _ = square
+    joins = list(rows.alignments())
+    joins[3] = Alignment(1, 3, SE2(0.0, shift_px, 0.0) @ joins[3].i_from_j, 0.75)
+    rows = scored(joins)
+    plain = run(rows, borders, "best-first")
+    assert any(run(rows, borders, "glc", seed=seed).poses != plain.poses for seed in range(10)) is closes
+
+
+def test_once_a_loop_is_fixed_other_candidates_of_its_pairs_are_out(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """1 and 3 have two candidates 4.4 px apart: the true one closes the square of 0 to 3, the other one that of 1, 3, 4, 5.
+
+    Where the first square is fixed before, its candidate is the only one of 1 and 3, the second square does not close, and 4
+    goes where its best single join puts it.
+    """
+    at = {
+        0: tile_pose(0, 0),
+        1: tile_pose(1, 0),
+        2: tile_pose(0, 1),
+        3: tile_pose(1, 1),
+        4: tile_pose(2, 0),
+        5: tile_pose(2, 1),
+    }
+    joins = joins_at(at, {(0, 1): 0.9, (0, 2): 0.9, (2, 3): 0.9, (1, 3): 0.9, (1, 4): 0.8, (4, 5): 0.8})
+    joins.append(Alignment(1, 3, at[1].inverse() @ SE2(0.0, -4.4, 0.0) @ at[3], 0.7))
+    joins.append(Alignment(3, 5, at[3].inverse() @ SE2(0.0, 5.0, 0.0) @ at[5], 0.8))
+    joins.append(Alignment(2, 4, at[2].inverse() @ tile_pose(0, 2), 0.85))
+    rows, borders = scored(joins), square_tiles(6)
+    results = [run(rows, borders, "glc", seed=seed) for seed in range(20)]
+    true = at[1].inverse() @ at[3]
+    first = [result for result in results if relative(result, 1, 3).distance(true, at=(35, 35))[1] < 1]
+    assert first
+    assert not any(lie_as(result, at, 1, 4) for result in first)
+
+
+def test_a_path_does_not_grow_where_pieces_would_lie_on_each_other(tile_pose: TilePose, square_tiles: Tiles) -> None:
+    """Three pieces that candidates put on 1, 3, 4 and 5 cost a step each, so that 200 steps are enough for both squares.
+
+    Single joins put 4 and 5 elsewhere, so that only the loops place them rightly.
+    """
+    at = {
+        0: tile_pose(0, 0),
+        1: tile_pose(1, 0),
+        2: tile_pose(0, 1),
+        3: tile_pose(1, 1),
+        4: tile_pose(2, 0),
+        5: tile_pose(2, 1),
+    }
+    joins = joins_at(at, {(0, 1): 0.9, (0, 2): 0.9, (2, 3): 0.9, (1, 3): 0.9, (1, 4): 0.8, (4, 5): 0.8, (3, 5): 0.8})
+    joins.append(Alignment(2, 4, at[2].inverse() @ tile_pose(0, 2), 0.85))
+    joins.append(Alignment(0, 5, at[0].inverse() @ tile_pose(-1, 0), 0.85))
+    on = {6: tile_pose(0.2, 0.1, 1), 7: tile_pose(-0.1, 0.2, 2), 8: tile_pose(0.1, -0.2, 3)}
+    joins += [Alignment(i, k, tile_pose(0, 0).inverse() @ pose, 0.9) for k, pose in on.items() for i in (1, 3, 4, 5)]
+    joins += [Alignment(i, j, tile_pose(0, 0).inverse() @ tile_pose(1.3, 0.3), 0.9) for i, j in ((6, 7), (6, 8), (7, 8))]
+    rows, borders = scored(joins), square_tiles(9)
+    results = [run(rows, borders, "glc", ComposeConfig(glc_steps=200), seed=seed) for seed in range(20)]
+    assert sum(lie_as(result, at, 0, 1, 2, 3, 4, 5) for result in results) >= 18
+
+
 def test_two_pictures_stay_two_components(tile_pose: TilePose, square_tiles: Tiles) -> None:
     truth, pairs = grid(3, tile_pose)
     one = [Alignment(i, j, truth[i].inverse() @ truth[j], 0.7) for i, j in pairs]

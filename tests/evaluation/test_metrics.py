@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
 
 import cv2
 import numpy as np
 import pytest
+from independent_scorer import score
 
 from jigsawnet.candidates import Candidates
 from jigsawnet.evaluation import candidate_recall, common_borders, evaluate, true_neighbors
-from jigsawnet.evaluation.metrics import alignment_correctness, rightly_placed
+from jigsawnet.evaluation.metrics import alignment_correctness, right_joins, rightly_placed
 from jigsawnet.geometry import SE2
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import read_alignments, read_ground_truth, read_joins, read_poses, write_ground_truth
 from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, sort_components
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-SCORER = SHARED / "tools" / "score.py"
-EXAMPLES = SHARED / "examples"
-needs_scorer = pytest.mark.skipif(not SCORER.is_file(), reason="the independent scorer is not beside the repository")
+EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
 needs_example = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the authors' examples are not beside the repository")
 
 
@@ -123,53 +119,37 @@ def mit_ex() -> tuple[Puzzle, Assembly]:
     return read_example("MIT_ex")
 
 
-@pytest.fixture(scope="module")
-def scorer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("independent_scorer", SCORER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def assert_agree(scorer: ModuleType, folder: Path, out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> None:
+def assert_agree(folder: Path, out: Path, puzzle: Puzzle, assembly: Assembly, truth: Assembly) -> None:
     write_assembly(out, assembly, puzzle.names())
-    expected = scorer.main(str(folder), str(out))
-    ours = asdict(evaluate(puzzle, assembly, truth))
-    assert {key: ours[key] for key in expected} == pytest.approx(expected, abs=1e-4)
+    ours = evaluate(puzzle, assembly, truth)
+    assert score(folder, out) == pytest.approx({
+        "n": ours.n, "placed": ours.placed, "in_place": ours.pcr, "tight": ours.pcr_tight, "joins_right": ours.acr_precision,
+        "neighbors_joined": ours.acr_recall, "held_together": ours.lcr,
+    })  # fmt: skip
 
 
-@needs_scorer
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_the_scorer_on_a_cut_picture(
-    scorer: ModuleType, tmp_path: Path, tiny: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+    tmp_path: Path, tiny: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
 ) -> None:
     write_puzzle(tmp_path, *tiny)
-    assert_agree(scorer, tmp_path, tmp_path / "assembly.json", tiny[0], case(*tiny), tiny[1])
+    assert_agree(tmp_path, tmp_path / "assembly.json", tiny[0], case(*tiny), tiny[1])
 
 
-@needs_scorer
 @needs_example
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_the_scorer_on_the_example(
-    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
+    tmp_path: Path, mit_ex: tuple[Puzzle, Assembly], case: Callable[[Puzzle, Assembly], Assembly]
 ) -> None:
-    assert_agree(scorer, EXAMPLES / "MIT_ex", tmp_path / "assembly.json", mit_ex[0], case(*mit_ex), mit_ex[1])
+    assert_agree(EXAMPLES / "MIT_ex", tmp_path / "assembly.json", mit_ex[0], case(*mit_ex), mit_ex[1])
 
 
-@needs_scorer
 @needs_example
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_agrees_with_the_scorer_on_the_authors_own_result(
-    scorer: ModuleType, tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]
-) -> None:
+def test_agrees_with_the_scorer_on_the_authors_own_result(tmp_path: Path, mit_ex: tuple[Puzzle, Assembly]) -> None:
     folder, (puzzle, truth) = EXAMPLES / "MIT_ex", mit_ex
     result, joins = read_poses(folder / "pose_result_0.txt", 9), read_joins(folder / "selected_transformation.txt", 9)
     assembly = Assembly(9, result.poses, result.components, joins)
-    assert_agree(scorer, folder, tmp_path / "assembly.json", puzzle, assembly, truth)
+    assert_agree(folder, tmp_path / "assembly.json", puzzle, assembly, truth)
     assert evaluate(puzzle, assembly, truth).acr_precision == 1.0
 
 
@@ -239,6 +219,54 @@ def test_acr_is_not_known_where_the_choice_is_not(tiny: tuple[Puzzle, Assembly])
     nothing = replace(right(puzzle, truth), chosen=())
     assert evaluate(puzzle, nothing, truth).acr is None
     assert evaluate(puzzle, nothing, truth, offered=Candidates.none()).acr == 0.0
+
+
+def off_by(puzzle: Puzzle, truth: Assembly, deg: float, px: float) -> Assembly:
+    """The truth with piece 4 turned and shifted at its own centroid."""
+    rows, columns = np.nonzero(puzzle.pieces[4].mask)
+    middle = SE2(0.0, columns.mean(), rows.mean())
+    moved = truth.poses[4] @ middle @ SE2(math.radians(deg), px, 0.0) @ middle.inverse()
+    return Assembly(9, {**truth.poses, 4: moved}, truth.components)
+
+
+@pytest.mark.parametrize(
+    ("deg", "px", "in_place", "tight"),
+    [
+        (1.9, 0.0, 9, 9), (2.1, 0.0, 9, 8), (4.9, 0.0, 9, 8), (5.1, 0.0, 8, 8),
+        (0.0, 4.9, 9, 9), (0.0, 5.1, 9, 8), (0.0, 99.0, 9, 8), (0.0, 101.0, 8, 8), (-4.9, 99.0, 9, 8),
+    ],
+)  # fmt: skip
+def test_in_place_is_within_5_degrees_and_100_px_and_tight_within_2_degrees_and_5_px(
+    tiny: tuple[Puzzle, Assembly], deg: float, px: float, in_place: int, tight: int
+) -> None:
+    metrics = evaluate(tiny[0], off_by(*tiny, deg, px), tiny[1])
+    assert (round(9 * metrics.pcr), round(9 * metrics.pcr_tight)) == (in_place, tight)
+
+
+@pytest.mark.parametrize(
+    ("deg", "px", "is_right"), [(4.9, 0.0, True), (5.1, 0.0, False), (0.0, 29.0, True), (0.0, 31.0, False)]
+)
+def test_a_join_is_right_within_5_degrees_and_30_px(
+    tiny: tuple[Puzzle, Assembly], deg: float, px: float, is_right: bool
+) -> None:
+    """Measured at the centroid of j."""
+    puzzle, truth = tiny
+    moved = off_by(puzzle, truth, deg, px)
+    join = Join(Alignment(3, 4, truth.poses[3].inverse() @ moved.poses[4], 1.0), 0.5)
+    assert right_joins(puzzle, Assembly(9, truth.poses, truth.components, (join,)), truth) == [is_right]
+
+
+def test_how_far_a_piece_is_off_is_measured_at_its_centroid() -> None:
+    """Strips far from the middle of their pictures: turned about its centroid by 1.9 degrees, one is not moved at all."""
+    shape = (60, 700)
+    mask = np.zeros(shape, bool)
+    mask[10:50, 400:680] = True
+    pieces = tuple(Piece(k, str(k), np.zeros((*shape, 3), np.uint8), mask.copy()) for k in range(2))
+    truth = Assembly(2, {0: SE2.identity(), 1: SE2(0.0, 0.0, 40.0)}, ((0, 1),))
+    middle = SE2(0.0, 539.5, 29.5)
+    turned = truth.poses[1] @ middle @ SE2(math.radians(1.9), 0.0, 0.0) @ middle.inverse()
+    assembly = Assembly(2, {0: SE2.identity(), 1: turned}, truth.components)
+    assert evaluate(Puzzle("strips", pieces), assembly, truth).pcr_tight == 1.0
 
 
 def test_mixed_pictures_have_an_anchor_each(tiny: tuple[Puzzle, Assembly]) -> None:

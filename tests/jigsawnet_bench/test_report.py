@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from jigsawnet.shred import ShredConfig
 from jigsawnet_bench.cases import Case
 from jigsawnet_bench.documents import explain, failures, write_documents, write_page
 from jigsawnet_bench.measure import SCORE_EDGES
-from jigsawnet_bench.paper import FIGURES, sets_for_folder
+from jigsawnet_bench.paper import sets_for_folder
 from jigsawnet_bench.pictures import worst_first
 from jigsawnet_bench.plots import plot_curves, plot_precision_recall, plot_sizes, plot_stages
 from jigsawnet_bench.records import Record, Run
@@ -29,7 +28,6 @@ from jigsawnet_bench.results import (
 from jigsawnet_bench.suite import Curve, Group, Kind
 from jigsawnet_bench.tables import run_rows, suite_tables, summary_rows
 
-PAPER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "jigsawnet-paper.tex"
 EVIL = "<script>alert(1)</script> | *x*"
 COUNTS = [0] * (len(SCORE_EDGES) + 1)
 
@@ -57,24 +55,6 @@ BOTH = Group(Kind("36 pieces", paper=("BGU 36", "TestingSet1 36")))
 
 def results_of(*runs: Run, name: str = "mine") -> Results:
     return Results(name, "A title", "jigsawnet bench quick", 1, summary_rows(runs), run_rows(runs))
-
-
-def test_the_papers_figures_are_those_of_its_tables() -> None:
-    if not PAPER.is_file():
-        pytest.skip("the paper is not here")
-    text = re.sub(r"\\textbf\{([^}]*)\}", r"\1", PAPER.read_text(encoding="utf-8").replace("\\%", ""))
-    for figure in FIGURES:
-        acr = "-" if figure.acr is None else f"{figure.acr:.1f}"
-        cells = [f"{figure.pcr:.1f}", acr, f"{figure.lcr:.1f}", *([figure.time] if figure.time else [])]
-        assert re.search(r"&\s*" + r"\s*&\s*".join(map(re.escape, cells)) + r"\s*\\\\", text), figure
-
-
-def test_each_table_of_the_paper_has_its_rows() -> None:
-    sets = [figure.puzzles for figure in FIGURES]
-    assert {name: sets.count(name) for name in sets} == {
-        "MIT 9": 7, "BGU 36": 5, "BGU 100": 5, "TestingSet1 36": 5, "TestingSet1 100": 5, "TestingSet2 400": 5
-    }  # fmt: skip
-    assert next(figure for figure in FIGURES if figure.time == "13.17 h").seconds == 47412
 
 
 def test_folders_are_compared_with_the_set_of_their_name_and_size() -> None:

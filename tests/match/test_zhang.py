@@ -157,6 +157,15 @@ def test_the_two_parts_of_a_torn_sheet_are_laid_together(turn_deg: float) -> Non
     assert best.seam.residual_px < 1.5
 
 
+def test_what_segments_lay_roughly_together_is_refined_to_a_fraction_of_a_pixel() -> None:
+    """Step 3, ICP: laid by their segments alone, the parts of this sheet are 0.6 degrees and 1.5 px off."""
+    left, right = torn_sheet()
+    best = find(build_borders([left, right]), PER_PIECE, ZhangConfig())[0]
+    angle, distance = best.i_from_j.distance(SE2.identity(), at=(160.0, 120.0))
+    assert math.degrees(angle) < 0.2
+    assert distance < 0.5
+
+
 def test_pixels_of_another_colour_do_not_count() -> None:
     left, right = torn_sheet()
     repainted = right.colors + np.where(right.points[:, 1:] > 120, 60.0, 0.0)

@@ -64,6 +64,14 @@ def test_what_the_first_learner_rejects_is_not_shown_to_the_others(make_detector
     assert score[2:] == pytest.approx([0.85, 0.902 + 0.05], abs=1e-2)
 
 
+def test_what_the_first_learner_rejects_scores_below_whatever_it_does_not(make_detector: MakeDetector) -> None:
+    """Even when the others find that plainly wrong: 0.29 alone, and 0.31 with nothing."""
+    detector = make_detector((0.0, -79 / 255), (1.0, 1.0), 0.3)
+    rejected, voted_on = detector.score(_Reds([74, 79]), np.arange(2), Context())
+    assert voted_on == pytest.approx(0.155, abs=1e-3)
+    assert rejected == pytest.approx(0.145, abs=1e-3)
+
+
 def test_one_learner_gives_its_own_probability(make_detector: MakeDetector) -> None:
     detector = make_detector((0.0,), (0.4,), 0.0)
     assert detector.score(_Reds([51]), np.arange(1), Context()) == pytest.approx([0.2])

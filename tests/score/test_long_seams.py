@@ -66,6 +66,18 @@ def test_what_lies_far_from_the_middle_is_seen(write_ensemble: WriteEnsemble, tm
     assert along[0] > 10 * once[0]
 
 
+@pytest.mark.parametrize(("left", "right", "said"), [(0.3, 0.3, 0.3), (0.2, 0.8, 0.5), (0.8, 0.2, 0.5)])
+def test_what_is_said_of_places_along_the_whole_seam_is_averaged_as_log_odds(
+    write_ensemble: WriteEnsemble, tmp_path: Path, left: float, right: float, said: float
+) -> None:
+    """The detector answers how red a place is; places lie evenly about the middle, where one half turns into the other."""
+    puzzle, borders, join = _strips(np.repeat([255 * left, 255 * right], LONG // 2).round().astype(np.uint8))
+    write_ensemble(tmp_path, (0.0,), (1.0,))
+    detector, pixels = Detector(read_network(tmp_path / "seam.json").load()), build_pixels(puzzle, unit_of(borders))
+    along = score_along(detector, borders, join, SeamViews(pixels, borders, join), np.array([0]), Context())
+    assert along[0] == pytest.approx(said, abs=0.03)
+
+
 def test_the_combined_scorer_looks_along_the_seam(
     write_ensemble: WriteEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

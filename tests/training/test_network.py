@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from jigsawnet.training.network import BINS, SAMPLES, JigsawNet, roi_align  # noqa: E402
+from jigsawnet.training.network import BINS, SAMPLES, JigsawNet, ResidualBlock, roi_align  # noqa: E402
 
 fractions = st.floats(0, 1, width=32)
 
@@ -17,6 +17,39 @@ def test_the_tower_has_the_papers_29_convolutions() -> None:
     assert len(convolutions) == 29
     assert {m.kernel_size for m in convolutions} == {(3, 3)}
     assert [m.out_channels for m in convolutions][-1] == 128
+
+
+def test_the_twelve_residual_blocks_have_the_papers_depths_and_places() -> None:
+    """Read off the tower itself: ``(r, h)`` of each block, and None where a max pooling halves the picture."""
+    layers = [
+        None if isinstance(layer, torch.nn.MaxPool2d) else (layer.residual[0].in_channels, layer.residual[0].out_channels)
+        for layer in JigsawNet().tower
+        if isinstance(layer, torch.nn.MaxPool2d | ResidualBlock)
+    ]
+    assert layers == [
+        None, (8, 8), (8, 8), (8, 16), (16, 16), (16, 16), (16, 32),
+        None, (32, 32), (32, 32), (32, 64),
+        None, (64, 64), (64, 64), (64, 128),
+    ]  # fmt: skip
+    assert [layer.out_features for layer in JigsawNet().head if isinstance(layer, torch.nn.Linear)] == [64, 2]
+
+
+def test_the_tower_starts_as_its_skips() -> None:
+    blocks = [layer for layer in JigsawNet().eval().tower if isinstance(layer, ResidualBlock)]
+    for block in blocks:
+        features = torch.randn(1, block.residual[0].in_channels, 5, 5, generator=torch.Generator().manual_seed(1))
+        with torch.no_grad():
+            assert torch.equal(block(features), torch.relu(block.skip(features)))
+    assert len(blocks) == 12
+
+
+def test_the_abutting_area_is_pooled_to_four_by_four() -> None:
+    """The paper's size, as a number: features that grow along x and y show which cell is which."""
+    box = torch.tensor([[0.25, 0.375, 0.75, 0.875]])
+    ramp = torch.arange(16.0).expand(1, 1, 16, 16)
+    assert torch.allclose(roi_align(ramp, box)[0, 0], torch.tensor([4.5, 6.5, 8.5, 10.5]).expand(4, 4))
+    assert torch.allclose(roi_align(ramp.mT, box)[0, 0], torch.tensor([6.5, 8.5, 10.5, 12.5]).expand(4, 4).mT)
+    assert JigsawNet(160, 160).head[0].in_features == 128 * 4 * 4
 
 
 @pytest.mark.parametrize("roi", [True, False])

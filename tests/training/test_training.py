@@ -18,7 +18,8 @@ torch = pytest.importorskip("torch")
 from jigsawnet.errors import ConfigError, InputError, ModelError  # noqa: E402
 from jigsawnet.training.config import AugmentConfig, TrainConfig  # noqa: E402
 from jigsawnet.training.examples import Examples  # noqa: E402
-from jigsawnet.training.loop import learning_rate  # noqa: E402
+from jigsawnet.training.loop import Task, learning_rate, train_learner  # noqa: E402
+from jigsawnet.training.network import SeamNet  # noqa: E402
 from jigsawnet.training.train import Trained, train  # noqa: E402
 
 CONFIG = TrainConfig(
@@ -100,6 +101,82 @@ def test_weighing_a_part_leaves_the_others_alone(examples: Examples, tmp_path: P
     config = dataclasses.replace(CONFIG, steps=1, weigh_at_most=10)
     train(examples, config, tmp_path, lambda stage, done, total: seen.append(total) if stage == "weighing" else None)
     assert seen == [10, 10]
+
+
+def _taught(examples: Examples, folder: Path, weights: np.ndarray, **options: float) -> tuple[list, list, float]:
+    """The parameters of a network before and after some steps on all examples, and its mean loss."""
+    torch.manual_seed(3)
+    network = SeamNet()
+    before = [parameter.detach().clone() for parameter in network.parameters()]
+    rows = np.arange(len(examples))
+    config = dataclasses.replace(CONFIG, learners=1, augment=AugmentConfig(), **options)
+    task = Task(examples, rows, weights.astype(np.float32), rows[:4], 0)
+    history = train_learner(network, task, config, folder, {})
+    return before, list(network.parameters()), history[-1]["loss"]
+
+
+def test_what_weighs_nothing_teaches_nothing_and_what_weighs_more_teaches_more(examples: Examples, tmp_path: Path) -> None:
+    nothing, once = np.zeros(len(examples)), np.ones(len(examples))
+    before, after, loss = _taught(examples, tmp_path / "nothing", nothing, weight_decay=0.0)
+    assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+    assert loss == 0.0
+    losses = [_taught(examples, tmp_path / str(k), k * once, weight_decay=0.0, steps=1)[2] for k in (1, 3)]
+    assert losses[1] == pytest.approx(3 * losses[0])
+
+
+def test_weight_decay_pulls_the_weights_of_layers_to_zero_and_leaves_the_rest(examples: Examples, tmp_path: Path) -> None:
+    """Examples that weigh nothing leave the decay as the only force."""
+    before, after, _ = _taught(examples, tmp_path, np.zeros(len(examples)), weight_decay=1e-4)
+    for old, new in zip(before, after, strict=True):
+        assert torch.equal(old, new) if old.ndim == 1 else (new.norm() < 0.995 * old.norm())
+
+
+def test_the_options_are_the_papers_unless_others_are_given() -> None:
+    paper = TrainConfig()
+    assert (paper.network, paper.roi, paper.learners, paper.steps, paper.batch) == ("jigsawnet", True, 5, 30_000, 64)
+    assert (paper.learning_rate, paper.schedule, paper.weight_decay) == (1e-4, "constant", 1e-4)
+    assert not paper.warm_start
+    assert (paper.weigh_at_most, paper.later_steps, paper.augment.active) == (0, 0, False)
+    assert (paper.sampling.oversample, paper.sampling.keep, paper.sampling.positive_share) == (20, 0.5, 0.3)
+
+
+def test_the_next_network_is_trained_with_more_weight_on_what_the_one_before_got_wrong(
+    examples: Examples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first network is made to say "wrong" of every join; a row drawn k times then starts and stays k rows.
+
+    Half the weight is on the right joins, which it misjudges, after the update; so each weighs ``1 / (2 E)``, each other
+    ``1 / (2 (1 - E))``, where E is the share of right joins among the rows.
+    """
+    tasks: list[Task] = []
+
+    def learn(network: object, task: Task, *rest: object) -> list[dict[str, float]]:
+        tasks.append(task)
+        return [{"learner": task.learner, "step": 1, "seconds": 0.0}]
+
+    monkeypatch.setattr("jigsawnet.training.train.train_learner", learn)
+    monkeypatch.setattr("jigsawnet.training.train.predict", lambda network, given, rows, *rest: np.full(len(rows), 0.1))
+    trained = train(examples, CONFIG, tmp_path)
+    first, second = tasks
+    assert first.weights == pytest.approx(np.ones(len(first.rows)), rel=1e-5)
+    right = examples.right[second.rows]
+    share = right.mean()
+    assert 0 < share < 0.5
+    assert trained.errors[0] == pytest.approx(share)
+    assert second.weights == pytest.approx(np.where(right, 0.5 / share, 0.5 / (1 - share)), rel=1e-5)
+
+
+def test_held_out_puzzles_are_not_trained_on(examples: Examples, undisturbed: Trained, tmp_path: Path) -> None:
+    """Other pictures and labels there leave the networks as they are, to the bit; only what is said of them changes."""
+    assert not examples.held_out[undisturbed.rows].any()
+    held = examples.held_out
+    bands, right = examples.bands.copy(), np.where(held, ~examples.right, examples.right)
+    bands[held] = 255 - bands[held]
+    other = train(dataclasses.replace(examples, bands=bands, right=right), CONFIG, tmp_path)
+    for one, two in zip(undisturbed.networks, other.networks, strict=True):
+        assert all(torch.equal(value, two.state_dict()[name]) for name, value in one.state_dict().items())
+    assert other.alphas == undisturbed.alphas
+    assert other.scores != undisturbed.scores
 
 
 def test_without_held_out_puzzles_it_is_refused(examples: Examples, tmp_path: Path) -> None:

@@ -82,9 +82,9 @@ class Detector:
     def score(self, views: SeamViews, rows: Rows, context: Context) -> FloatArray:
         """The ensemble's score ``(R,)`` of candidates, run as a cascade.
 
-        The first learner sees all; what it finds plainly wrong (below the manifest's ``reject_below``) keeps that score, the
-        rest is voted on by all learners: the mean of their probabilities, weighted by alpha. That is the paper's sum of votes,
-        soft instead of hard, brought to [0, 1].
+        The first learner sees all; what it finds plainly wrong (below the manifest's ``reject_below``) counts as if the others
+        said 0, the rest is voted on by all learners: the mean of their probabilities, weighted by alpha. That is the paper's
+        sum of votes, soft instead of hard, brought to [0, 1].
         """
         alphas = np.array(self.weights.alphas)
         first: FloatArray = self.votes(views, rows, range(1), context)[:, 0].astype(np.float64)
