@@ -95,13 +95,15 @@ def _upright(piece: Piece, box: _Box, scale: float) -> Strip:
     inside = grey[piece.mask]
     paper = float(np.percentile(inside, 85)) if len(inside) else 255.0
     solid = piece.mask.astype(np.float32)
-    light = grey * solid
+    layers = cv2.merge([grey * solid, solid])
     if scale < 0.8:
-        light, solid = (cv2.GaussianBlur(values, (0, 0), 0.35 / scale) for values in (light, solid))
-    light, cover = (cv2.warpAffine(values, matrix, (width, height), flags=cv2.INTER_LINEAR) for values in (light, solid))
-    mask = cover > 0.5  # beyond the edge there is no colour: light is divided by how much of a pixel is paper
-    grey = np.rint(light / np.maximum(cover, 0.1)).clip(0, 255).astype(np.uint8)
-    return Strip(grey, mask, _edges(mask), paper, upright, scale)
+        layers = cv2.GaussianBlur(layers, (0, 0), 0.35 / scale)
+    light, cover = cv2.split(cv2.warpAffine(layers, matrix, (width, height), flags=cv2.INTER_LINEAR))
+    mask = np.asarray(
+        cover > 0.5, np.bool_
+    )  # beyond the edge there is no colour: light is divided by the paper's part of a pixel
+    upright_grey = np.clip(np.rint(light / np.maximum(cover, 0.1)), 0, 255).astype(np.uint8)
+    return Strip(upright_grey, mask, _edges(mask), paper, upright, scale)
 
 
 def _edges(mask: BoolArray) -> FloatArray:
