@@ -90,6 +90,12 @@ def test_a_placement_that_is_no_candidate_is_not_chosen(square: TileCandidates) 
     assert pairs(chosen_joins(Problem(4, borders, rows, (), {}, Components(4)), components)) == {(0, 1)}
 
 
+def test_what_a_copy_chooses_is_its_own() -> None:
+    components = Components(3)
+    components.copy().merge(0, 1, SE2.identity())
+    assert not components.chosen
+
+
 def test_a_join_that_a_person_fixed_is_chosen(square: TileCandidates) -> None:
     rows, borders, _ = square
     fixed = replace(rows.alignments()[3], fit=0.1)

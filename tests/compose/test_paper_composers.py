@@ -118,6 +118,14 @@ def test_a_loop_whose_pieces_overlap_a_little_is_a_loop_at_ten_percent(
     assert run(joins, borders, composer, ComposeConfig(max_overlap=0.0, overlap_px=0.0)).components == ()
 
 
+def test_loops_that_overlap_a_little_merge_at_ten_percent(square_tiles: Tiles, tile_pose: TilePose) -> None:
+    """Two squares share the join 2-3, and piece 4 of one lies on a corner of piece 0 of the other."""
+    at = {k: tile_pose(*xy) for k, xy in enumerate([(0, 0), (0, 1), (1, 0), (1, 1), (-0.74, -0.74), (-1.74, -0.74)])}
+    joins = joins_of(at, [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (3, 5), (4, 5)])
+    assert len(chosen(run(joins, square_tiles(6), "paper-hlm", ComposeConfig(max_overlap=0.1, overlap_px=0.0)))) == 7
+    assert not run(joins, square_tiles(6), "paper-hlm").complete
+
+
 @PAPER
 def test_a_persons_joins_are_kept(composer: str, square_tiles: Tiles, tile_pose: TilePose) -> None:
     at, pairs = ladder(3, tile_pose)
