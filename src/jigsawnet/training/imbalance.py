@@ -20,6 +20,7 @@ from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.evaluation.metrics import right_candidates
 from jigsawnet.io.files import make_folder, write_text
 from jigsawnet.io.images import read_image
+from jigsawnet.io.lock import hold_lock
 from jigsawnet.learned import Learned
 from jigsawnet.match import MatchConfig
 from jigsawnet.match.config import ZhangConfig
@@ -37,6 +38,7 @@ ALL = 1 << 30
 _KEEPING, _SAMPLING, _VALIDATION = range(3)
 """What a random stream is for."""
 _COLUMNS = ("i", "j", "pose", "gap_px", "fit", "right")
+_TAKEN = "Another training makes the examples in {folder}{holder}; wait until they are there."
 _ROWS, _PICTURES, _DONE = "rows.npz", "pictures.npy", "done.json"
 
 
@@ -99,21 +101,28 @@ def draw_examples(
 
     Raises:
         InputError: there are no right or no wrong candidates, or no puzzle is held out.
+        OutputError: another process is making them, or they cannot be written.
     """
     key = {"config": dataclasses.asdict(config), "photos": [(p.name, p.stat().st_size) for p in photos]}
     key["fit"] = learned.digest_of("fit", "contact")
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     make_folder(folder)
     if not (folder / _DONE).is_file():
-        tables = []
-        for number, photo in enumerate(photos):
-            tables.append(_table(folder / f"candidates_{number:04d}.npz", photo, number, config, learned))
-            progress("candidates", number + 1, len(photos))
-        chosen = _choose(tables, config)
-        write_part(folder / _ROWS, _put_into_pictures(folder, photos, tables, chosen, config, learned, progress))
-        counts = {"candidates": sum(len(t["right"]) for t in tables), "right": sum(int(t["right"].sum()) for t in tables)}
-        write_text(folder / _DONE, json.dumps(counts) + "\n")
+        with hold_lock(folder / "lock", _TAKEN):
+            _make(folder, photos, config, learned, progress)
     return _load(folder, photos)
+
+
+def _make(folder: Path, photos: Sequence[Path], config: ImbalanceConfig, learned: Learned, progress: Progress) -> None:
+    """Candidates of all puzzles, the draw, the pictures and, last, the file that says that all is there."""
+    tables = []
+    for number, photo in enumerate(photos):
+        tables.append(_table(folder / f"candidates_{number:04d}.npz", photo, number, config, learned))
+        progress("candidates", number + 1, len(photos))
+    chosen = _choose(tables, config)
+    write_part(folder / _ROWS, _put_into_pictures(folder, photos, tables, chosen, config, learned, progress))
+    counts = {"candidates": sum(len(t["right"]) for t in tables), "right": sum(int(t["right"].sum()) for t in tables)}
+    write_text(folder / _DONE, json.dumps(counts) + "\n")
 
 
 def _load(folder: Path, photos: Sequence[Path]) -> Drawn:

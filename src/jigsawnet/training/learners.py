@@ -23,6 +23,7 @@ import torch
 
 from jigsawnet.errors import ModelError
 from jigsawnet.io.files import make_folder, read_text, write_bytes, write_text
+from jigsawnet.io.lock import hold_lock
 from jigsawnet.learned import NETWORK_FORMAT, NETWORK_VERSION
 from jigsawnet.score.pair_picture import PictureConfig
 from jigsawnet.training import boosting
@@ -40,6 +41,8 @@ FORMAT, VERSION = "jigsawnet/learner", 1
 _LOT = 64
 _MOST_CHANGED = 0.01
 """Examples may differ in number by this part, as when they are made again on another processor."""
+
+_TAKEN = "Another process trains the same network in {folder}{holder}; wait for it, or train another series."
 
 Say = Callable[[str], None]
 
@@ -97,7 +100,7 @@ def go_on(
 
     Raises:
         ModelError: ``folder`` holds a network of other options, of other examples, or that followed other networks.
-        OutputError: a folder cannot be written, or the disk is full.
+        OutputError: another process trains the same network, a folder cannot be written, or the disk is full.
     """
     make_folder(folder)
     used = np.flatnonzero(drawn.counts)
@@ -107,7 +110,9 @@ def go_on(
     for number in range(config.learners):
         learner = read_learner(folder, config, number, drawn, series)
         if learner is None:
-            learner = _train(folder, drawn, weights, config, number, series, work, progress)
+            make_folder(work)
+            with hold_lock(work / f"{learner_name(config, number)}.lock", _TAKEN):
+                learner = _train(folder, drawn, weights, config, number, series, work, progress)
         error, alpha = 0.0, 1.0
         if config.rule != "none":
             said_right = boosting.decide(answers(learner, drawn, used, work, progress))
