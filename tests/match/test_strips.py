@@ -16,6 +16,7 @@ from jigsawnet.geometry import SE2
 from jigsawnet.learned import load_learned
 from jigsawnet.match.strips import SideJoins, Sides, agreement, best_joins, find_strip_joins, shape_sides, shares, with_shapes
 from jigsawnet.pipeline import solve_puzzle
+from jigsawnet.stopping import Stop
 from jigsawnet.strips import Strip
 from jigsawnet.types import Piece, Puzzle
 from jigsawnet.workers import LocalWorkers
@@ -46,8 +47,14 @@ def sides_of(n: int, rows: int = 40, seed: int = 0) -> Sides:
     return Sides(right, left, np.full(n, rows))
 
 
+def found(sides: Sides) -> SideJoins:
+    joins = best_joins(sides, Context())
+    assert joins is not None
+    return joins
+
+
 def test_the_right_neighbours_have_the_most_evidence() -> None:
-    joins = best_joins(sides_of(6), Context())
+    joins = found(sides_of(6))
     best = {(int(a), int(b)) for a, b, share in zip(joins.a, joins.b, joins.share, strict=True) if share > 0.9}
     assert best == {(2 * k, 2 * k + 2) for k in range(5)}
 
@@ -56,9 +63,9 @@ def test_the_slide_is_found_anywhere_along_the_side() -> None:
     sides = sides_of(4)
     slid = sides.left.copy()
     slid[4, 15:], slid[4, :15] = sides.left[4, :-15], 0.0  # the third strip is 15 rows longer at its upper end
-    joins = best_joins(replace(sides, left=slid), Context())
-    (found,) = np.flatnonzero((joins.a == 2) & (joins.b == 4))
-    assert joins.slide[found] == 15
+    joins = found(replace(sides, left=slid))
+    (row,) = np.flatnonzero((joins.a == 2) & (joins.b == 4))
+    assert joins.slide[row] == 15
 
 
 def test_evidence_of_nothing_gives_no_share() -> None:
@@ -70,9 +77,9 @@ def test_shares_are_symmetric_and_add_up_to_less_than_one() -> None:
     evidence = np.random.default_rng(0).normal(0, 20, (12, 12))
     evidence = (evidence + evidence.T) / 2
     np.fill_diagonal(evidence, -np.inf)
-    found = shares(evidence)
-    assert found == pytest.approx(found.T)
-    assert (found.sum(1) < 1 + 1e-3).all()
+    parts = shares(evidence)
+    assert parts == pytest.approx(parts.T)
+    assert (parts.sum(1) < 1 + 1e-3).all()
 
 
 def test_a_side_that_fits_everywhere_takes_nothing_from_a_better_pair() -> None:
@@ -80,10 +87,10 @@ def test_a_side_that_fits_everywhere_takes_nothing_from_a_better_pair() -> None:
     evidence = np.full((4, 4), -50.0)
     for a, b, value in ((0, 3, 70.0), (0, 1, 60.0), (2, 3, 120.0)):
         evidence[a, b] = evidence[b, a] = value
-    found = shares(evidence)
-    assert found[0, 1] > 0.9
-    assert found[2, 3] > 0.9
-    assert found[0, 3] < 0.1
+    parts = shares(evidence)
+    assert parts[0, 1] > 0.9
+    assert parts[2, 3] > 0.9
+    assert parts[0, 3] < 0.1
 
 
 def test_neighbours_of_a_page_are_first_whichever_way_up(strips: Puzzle, rows: Candidates) -> None:
@@ -154,7 +161,7 @@ def test_edges_that_run_alike_are_found_and_tell_of_others() -> None:
     assert agreement(true, shapes) > 0.95
     wrong = replace(true, b=np.roll(true.b, 1))
     assert agreement(wrong, shapes) < 0.5
-    joins = best_joins(with_shapes(blank, shapes, 0.95), Context())
+    joins = found(with_shapes(blank, shapes, 0.95))
     best = {(int(a), int(b)) for a, b, share in zip(joins.a, joins.b, joins.share, strict=True) if share > 0.9}
     assert best == {(2 * k, 2 * k + 2) for k in range(5)}
 
@@ -162,3 +169,9 @@ def test_edges_that_run_alike_are_found_and_tell_of_others() -> None:
 def test_few_sure_joins_say_nothing_about_shape() -> None:
     shapes = Sides(*np.ones((2, 4, 30, 1), np.float32), np.full(2, 30))
     assert agreement(SideJoins(*np.array([[0], [2], [0]]), np.ones(1), np.ones(1)), shapes) == 0.0
+
+
+def test_stopped_early_there_are_no_candidates(strips: Puzzle) -> None:
+    stop = Stop()
+    stop.request()
+    assert len(find_strip_joins(strips.pieces, Context(stop=stop), load_learned())) == 0

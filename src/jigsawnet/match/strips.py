@@ -80,14 +80,16 @@ class SideJoins:
 
 
 def find_strip_joins(pieces: Sequence[Piece], context: Context, learned: Learned) -> Candidates:
-    """The best joins of all long sides: ``fit`` is their probability, ``strokes`` the evidence."""
+    """The best joins of all long sides: ``fit`` is their probability, ``strokes`` the evidence; none when stopped early."""
     strips = straighten(pieces)
     sides = describe_sides(strips, learned.network("strokes"), context)
-    joins = best_joins(sides, context)
+    joins = None if sides is None else best_joins(sides, context)
+    if sides is None or joins is None:
+        return Candidates.none()
     shapes = shape_sides(strips, sides)
     alike = agreement(joins, shapes)
     if alike >= _SHAPED:
-        joins = best_joins(with_shapes(sides, shapes, alike), context)
+        joins = best_joins(with_shapes(sides, shapes, alike), context) or joins
     pose = np.array([_pose(strips, *row) for row in zip(joins.a.tolist(), joins.b.tolist(), joins.slide.tolist(), strict=True)])
     i, j = joins.a // 2, joins.b // 2
     rows = Candidates.make(i, j, pose.reshape(-1, 3), fit=strip_fit(joins, learned.strips), strokes=joins.evidence)
@@ -148,11 +150,13 @@ def strip_fit(joins: SideJoins, weights: Logistic) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -30, 30))))
 
 
-def describe_sides(strips: Sequence[Strip], weights: Weights, context: Context) -> Sides:
-    """Have the networks look along all sides, both ways up."""
+def describe_sides(strips: Sequence[Strip], weights: Weights, context: Context) -> Sides | None:
+    """Have the networks look along all sides, both ways up; None when stopped early."""
     height = max(len(strip.mask) for strip in strips) | 1  # odd: turned by half a turn, rows fall on rows
     blocks = [strips[k : k + _BLOCK] for k in range(0, len(strips), _BLOCK)]
     parts = context.run("match", _describe, Shared((weights, height)), blocks)
+    if len(parts) < len(blocks):
+        return None
     return Sides(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
@@ -204,15 +208,17 @@ def _interleaved(both: Sequence[Float32Array]) -> Float32Array:
     return np.stack(both, axis=1).reshape(-1, *both[0].shape[1:])
 
 
-def best_joins(sides: Sides, context: Context) -> SideJoins:
-    """The `PER_SIDE` best joins of every side, each once, with their shares."""
+def best_joins(sides: Sides, context: Context) -> SideJoins | None:
+    """The `PER_SIDE` best joins of every side, each once, with their shares; None when stopped early."""
     n = len(sides.right)
     length = scipy.fft.next_fast_len(2 * sides.right.shape[1], real=True)
     spectrum = np.conj(scipy.fft.rfft(sides.left, length, axis=1).transpose(1, 2, 0))
     shared = Shared((sides.right, np.ascontiguousarray(spectrum), length))
-    parts = context.run("match", _correlate, shared, [range(k, min(k + _BLOCK, n)) for k in range(0, n, _BLOCK)])
+    blocks = [range(k, min(k + _BLOCK, n)) for k in range(0, n, _BLOCK)]
+    parts = context.run("match", _correlate, shared, blocks)
+    if len(parts) < len(blocks):
+        return None
     evidence, slide = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    evidence, slide = evidence[:, :n], slide[:, :n]
     turned = np.arange(n) ^ 1
     evidence = (evidence + evidence[np.ix_(turned, turned)].T) / 2  # a join and the same upside down, equal to the last bit
     evidence[(np.arange(n) // 2)[:, None] == np.arange(n) // 2] = -np.inf

@@ -20,7 +20,7 @@ from jigsawnet.shred.documents import Typefaces
 from jigsawnet.strips import straighten
 from jigsawnet.training.cuts import CutsConfig, shredded_page
 from jigsawnet.training.fits import regress
-from jigsawnet.types import BoolArray, FloatArray, Piece, Progress, no_progress
+from jigsawnet.types import BoolArray, FloatArray, Progress, no_progress
 from jigsawnet.workers import LocalWorkers
 
 _SEED = 1_000_000
@@ -78,11 +78,14 @@ def measure_page(
     pieces, order, turned = shredded_page(photos, fonts, np.random.default_rng([seed, _SEED + number]))
     context = Context(workers=LocalWorkers(1))
     strips = straighten(pieces)
-    joins = best_joins(describe_sides(strips, learned.network("strokes"), context), context)
-    return strip_terms(joins), right_joins(joins, pieces, order, turned)
+    sides = describe_sides(strips, learned.network("strokes"), context)
+    joins = None if sides is None else best_joins(sides, context)
+    if joins is None:  # nobody stops it
+        raise RuntimeError("the work was stopped")
+    return strip_terms(joins), right_joins(joins, order, turned)
 
 
-def right_joins(joins: SideJoins, pieces: Sequence[Piece], order: Sequence[int], turned: Sequence[bool]) -> BoolArray:
+def right_joins(joins: SideJoins, order: Sequence[int], turned: Sequence[bool]) -> BoolArray:
     """Whether each join is of two neighbours, the right way round, with ends as flush as they were on the page."""
     true = {(2 * a + turned[a], 2 * b + turned[b]) for a, b in pairwise(order)}
     true |= {(b ^ 1, a ^ 1) for a, b in true}
