@@ -41,7 +41,13 @@ def on_white(seed: int) -> UInt8Array:
 def test_strips_and_tiles_are_filled() -> None:
     assert are_filled([outline_of(strip(k)) for k in range(5)])
     assert are_filled([outline_of(np.ascontiguousarray(strip(k).transpose(1, 0, 2))) for k in range(5)]), "lying, too"
-    assert are_filled([outline_of(tile(k)) for k in range(5)])
+    assert are_filled([outline_of(tile(k)) for k in range(8)])
+
+
+def test_a_few_pictures_or_large_ones_may_be_photographs_of_a_table() -> None:
+    assert not are_filled([outline_of(tile(k)) for k in range(5)])
+    large = [np.tile(tile(k), (12, 12, 1)) for k in range(8)]
+    assert not are_filled([outline_of(picture) for picture in large])
 
 
 def test_pieces_on_a_ground_are_not() -> None:

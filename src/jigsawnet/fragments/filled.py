@@ -10,7 +10,8 @@ import numpy as np
 
 from jigsawnet.types import Piece, UInt8Array
 
-_FEWEST = 3
+_FEWEST, _FEWEST_TILES, _LARGEST_TILE_PX = 3, 6, 1_000_000
+"""Strips, tiles, and px of a tile: a few large pictures that are busy at all sides are photographs of pieces on a table."""
 _SLENDER = 4.0
 """From this ratio of its sides on, only the long sides of a picture need to be reached."""
 _ALIKE = 1.1
@@ -43,7 +44,7 @@ def outline_of(pixels: UInt8Array) -> Outline:
 
 
 def are_filled(outlines: Sequence[Outline]) -> bool:
-    """Whether pictures are alike in size and show something up to their sides: three at least, strips up to the long ones."""
+    """Whether pictures are alike in size and show something up to their sides: strips up to the long ones, tiles up to all."""
     if len(outlines) < _FEWEST:
         return False
     longer = [max(o.height, o.width) for o in outlines]
@@ -51,7 +52,10 @@ def are_filled(outlines: Sequence[Outline]) -> bool:
     if max(longer) > _ALIKE * min(longer) or (any(slender) and not all(slender)):
         return False
     shorter = [min(o.height, o.width) for o in outlines]
-    if not all(slender) and max(shorter) > _ALIKE * min(shorter):
+    largest = max(o.height * o.width for o in outlines)
+    if not all(slender) and (
+        max(shorter) > _ALIKE * min(shorter) or len(outlines) < _FEWEST_TILES or largest > _LARGEST_TILE_PX
+    ):
         return False
     reached = [_reaches(o, all(slender)) for o in outlines]
     return sum(reached) >= _MOST * len(reached)

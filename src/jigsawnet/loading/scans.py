@@ -38,7 +38,7 @@ class ScanInput:
     for every scan."""
     filled: Literal["auto", "yes", "no"] = "auto"
     """Whether each picture is one piece that fills it to its sides, as strips and tiles that a program cut out do; auto: when
-    three and more pictures are alike in size and what they show reaches their sides."""
+    three and more strips, or six and more small tiles, are alike in size and what they show reaches their sides."""
     scan: ScanConfig = field(default_factory=ScanConfig)
 
     def __post_init__(self) -> None:
