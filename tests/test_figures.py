@@ -24,7 +24,7 @@ NOTHING = "–"
 
 FIELDS = {
     "PCR, %": "pcr", "PCR-tight, %": "pcr_tight", "joins right, %": "acr_precision", "joins found, %": "acr_recall",
-    "ACR, %": "acr_precision", "ACR recall, %": "acr_recall", "LCR, %": "lcr", "candidate recall, %": "candidate_recall",
+    "ACR, %": "acr", "LCR, %": "lcr", "candidate recall, %": "candidate_recall",
     "PCR of the rest, %": "pcr_rest", "PCR of the worst picture, %": "pcr_worst_picture", "separated, %": "separated",
     "puzzles": "puzzles", "method": "method", "failed": "failed",
     "seconds": "seconds", "of stages": "stage_seconds", "CPU seconds": "cpu_seconds", "peak MB": "peak_mb",
