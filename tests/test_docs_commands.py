@@ -41,7 +41,8 @@ EXCUSED = {
 """What is not run, and why."""
 SMALLER = {
     r"jigsawnet train ": "--steps 2 --batch 8 --threads 1 --examples.puzzles 2 --examples.largest 4 --examples.matchers dense "
-    "--fits.puzzles 2 --fits.largest 4"
+    "--fits.puzzles 2 --fits.largest 4 --cuts.pages 2 --strokes.steps 2 --strokes.threads 1 --strip-fit.pages 3 "
+    "--strip-fit.processes 1"
 }
 """Options that a command which takes long is run with besides; the last of two that are the same counts."""
 GROUND = (40, 150, 70)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from jigsawnet.shred import ShredConfig, shred_images
@@ -15,6 +16,14 @@ def page(seed: int = 0, width: int = 600, height: int = 1100) -> UInt8Array:
     """A part of a page, full of print."""
     sheet = make_document(np.random.default_rng(seed), Typefaces({}), 150.0)
     return np.ascontiguousarray(sheet[200 : 200 + height, 250 : 250 + width])
+
+
+def clouds(seed: int = 0, width: int = 600, height: int = 1100) -> UInt8Array:
+    """Dark and light clouds, which go on across every cut."""
+    noise = np.random.default_rng(seed).normal(128, 90, (height, width)).astype(np.float32)
+    soft = cv2.GaussianBlur(noise, (0, 0), 7.0)
+    grey = np.clip(128 + (soft - soft.mean()) * (60 / soft.std()), 0, 255).astype(np.uint8)
+    return np.repeat(grey[..., None], 3, axis=2)
 
 
 def strips_of(sheet: UInt8Array, count: int, *, turned: tuple[int, ...] = (), seed: int = 0) -> Puzzle:

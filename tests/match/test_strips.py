@@ -8,7 +8,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import pytest
-from shredded import page, strips_of
+from shredded import clouds, page, strips_of
 
 from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
@@ -27,7 +27,7 @@ TURNED = (1, 4, 5)
 
 @pytest.fixture(scope="module")
 def strips() -> Puzzle:
-    return strips_of(page(3), COUNT, turned=TURNED)
+    return strips_of(clouds(), COUNT, turned=TURNED)
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,15 @@ def test_neighbours_of_a_page_are_first_whichever_way_up(strips: Puzzle, rows: C
         i, j = int(rows.i[k]), int(rows.j[k])
         turn = abs(rows.i_from_j(k).theta)
         assert (turn > 3.0) == ((i in TURNED) != (j in TURNED)), "turned to each other when one of them lies upside down"
+
+
+def test_most_neighbours_of_pages_of_print_are_first() -> None:
+    right = 0
+    for seed in (0, 11, 13):
+        found = find_strip_joins(strips_of(page(seed, 640, 1450), COUNT, turned=TURNED).pieces, Context(), load_learned())
+        best = zip(found.i[: COUNT - 1].tolist(), found.j[: COUNT - 1].tolist(), strict=True)
+        right += len(set(best) & set(pairwise(range(COUNT))))
+    assert right >= 20, "of 24"
 
 
 def test_poses_lay_side_against_side(strips: Puzzle, rows: Candidates) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jigsawnet.errors import InputError
 from jigsawnet.shred.documents import A4_INCH, Typefaces, make_document
 
 NO_FONTS = Typefaces({})
@@ -43,3 +44,8 @@ def test_pictures_are_shown_now_and_then() -> None:
 def test_what_is_no_font_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "broken.ttf").write_bytes(b"no font at all")
     assert not Typefaces.find([tmp_path]).files
+
+
+def test_a_folder_of_fonts_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no folder of fonts .*missing"):
+        Typefaces.find([tmp_path / "missing"])

@@ -39,7 +39,7 @@ _FLUSH, _FARTHEST = 0.005, 6.0
 _BLANK_ROWS = 201
 _BLOCK = 8
 """Strips that are described, and rows of the table of joins that are filled, at a time."""
-_HEAT, _NOBODY = 2.0, 12.0
+_HEAT, _NOBODY = 1.5, 9.0
 """Rows near each other see the same strokes, so so much evidence counts as one unit of log odds; that a side has no neighbour
 is as likely as a join of this evidence."""
 _SHAPED, _MOST_ALIKE = 0.75, 0.97

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from jigsawnet.errors import InputError
 from jigsawnet.types import UInt8Array
 
 A4_INCH = (8.27, 11.69)
@@ -33,6 +34,9 @@ class Typefaces:
     def find(folders: Sequence[Path]) -> Typefaces:
         """Try every font file in some folders with a letter of each script; symbols and bitmaps are left out."""
         found: dict[str, list[Path]] = {}
+        for folder in folders:
+            if not folder.is_dir():
+                raise InputError(f"There is no folder of fonts {folder}.")
         for path in sorted(p for folder in folders for p in folder.rglob("*") if p.suffix.lower() in (".ttf", ".otf", ".ttc")):
             for script, letters, _ in _SCRIPTS:
                 if _can_write(path, letters[-12:] if letters else "的国中"):
@@ -106,10 +110,13 @@ _Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 _Part = Callable[[_Sheet, int, str, _Font, float, float], int]
 
 
-def _words(rng: np.random.Generator, script: str, count: int) -> list[str]:
+def _words(rng: np.random.Generator, script: str, count: int, rich: bool) -> list[str]:
+    """Words of a script; without ``rich`` only letters that Pillow's own font has."""
     if script == "han":
         return ["".join(map(chr, rng.integers(*_HAN, int(rng.integers(4, 18))))) + "，" for _ in range(count)]
-    letters = np.array(list(next(text for name, text, _ in _SCRIPTS if name == script)))
+    letters = np.array(
+        [letter for letter in next(text for name, text, _ in _SCRIPTS if name == script) if letter.isascii() or rich]
+    )
     lengths = 1 + rng.poisson(4.2, count)
     words = ["".join(rng.choice(letters, n)) for n in lengths]
     if script not in ("arabic", "devanagari"):
@@ -120,7 +127,7 @@ def _words(rng: np.random.Generator, script: str, count: int) -> list[str]:
 
 def _line(sheet: _Sheet, script: str, font: _Font, width: float) -> list[str]:
     """As many words as fit into so many px."""
-    words, line = _words(sheet.rng, script, 28), list[str]()
+    words, line = _words(sheet.rng, script, 28, bool(sheet.fonts.files)), list[str]()
     space = "" if script == "han" else " "
     for word in words:
         if sheet.draw.textlength(space.join([*line, word]), font) > width:
@@ -181,7 +188,7 @@ def _form(sheet: _Sheet, y: int, script: str, font: _Font, points: float, spacin
     for _ in range(int(rng.integers(2, 6))):
         if y + high > bottom:
             return bottom
-        label = "".join(_words(rng, script, 1)) + ":"
+        label = "".join(_words(rng, script, 1, bool(sheet.fonts.files))) + ":"
         sheet.draw.text((left, y), label, font=font, fill=(sheet.ink,) * 3)
         start = left + 20 + int(sheet.draw.textlength(label, font))
         sheet.draw.line((start, y + high * 0.6, right, y + high * 0.6), fill=(90,) * 3, width=max(1, round(sheet.dpi / 150)))

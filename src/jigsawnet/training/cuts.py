@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
+from multiprocessing import get_context
 from pathlib import Path
 
 import cv2
@@ -87,7 +88,7 @@ def make_cuts(
     stamp = hashlib.sha256(json.dumps([config.seed, sorted(names), sorted(p.name for p in photos)]).encode()).hexdigest()[:12]
     files = [folder / f"{stamp}-{k:05d}.npy" for k in range(config.pages)]
     missing = [k for k, path in enumerate(files) if not path.is_file()]
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         jobs = [pool.submit(_write_example, tuple(photos), fonts, config.seed, k, files[k]) for k in missing]
         for done, job in enumerate(jobs, start=1):
             job.result()

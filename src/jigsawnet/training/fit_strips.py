@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,7 @@ def fit_strips(
     """Fit the regression and write ``folder/strips.json``."""
     fonts = Typefaces.find(cuts.fonts)
     parts = []
-    with ProcessPoolExecutor(config.processes) as pool:
+    with ProcessPoolExecutor(config.processes, get_context("spawn")) as pool:
         jobs = [pool.submit(measure_page, tuple(photos), fonts, cuts.seed, k, learned) for k in range(config.pages)]
         for done, job in enumerate(jobs, start=1):
             parts.append(job.result())
