@@ -47,5 +47,5 @@ def test_what_is_no_font_is_not_used(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_fonts_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no folder of fonts .*missing"):
+    with pytest.raises(InputError, match=r"There is no folder of fonts .*missing"):
         Typefaces.find([tmp_path / "missing"])
