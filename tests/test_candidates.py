@@ -20,7 +20,7 @@ from jigsawnet.pipeline import solve_puzzle
 from jigsawnet.store import rows_from_arrays, rows_to_arrays
 from jigsawnet.types import Alignment, Join, Piece, Puzzle, Seam
 
-COLUMNS = ("i", "j", "pose", "features", "gap_px", "fit", "score", "contact")
+COLUMNS = ("i", "j", "pose", "features", "gap_px", "fit", "score", "contact", "strokes")
 PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] < pair[1])
 POSES = st.builds(SE2, st.floats(-3, 3), st.floats(-9, 9), st.floats(-9, 9))
 SINGLE = st.floats(0, 500, width=32)
@@ -61,7 +61,7 @@ def is_free(column: Any) -> bool:
 def test_the_columns_are_those_that_are_saved() -> None:
     assert Candidates.__slots__ == COLUMNS
     rows = Candidates.of([join(0, 1), join(1, 2)])
-    assert [getattr(rows, name).shape for name in COLUMNS] == [(2,), (2,), (2, 3), (2, 13), (2,), (2,), (2,), (2, 16)]
+    assert [getattr(rows, name).shape for name in COLUMNS] == [(2,), (2,), (2, 3), (2, 13), (2,), (2,), (2,), (2, 16), (2,)]
     assert len(FEATURES) == len(set(FEATURES)) == 13
     assert FEATURES[MIDDLE] == ("middle_x", "middle_y")
 
@@ -113,7 +113,17 @@ def test_a_table_of_nothing() -> None:
     ):  # fmt: skip
         assert len(empty) == 0
         assert empty.alignments() == ()
-        assert [getattr(empty, name).shape for name in COLUMNS] == [(0,), (0,), (0, 3), (0, 13), (0,), (0,), (0,), (0, 16)]
+        assert [getattr(empty, name).shape for name in COLUMNS] == [
+            (0,),
+            (0,),
+            (0, 3),
+            (0, 13),
+            (0,),
+            (0,),
+            (0,),
+            (0, 16),
+            (0,),
+        ]
 
 
 @quick

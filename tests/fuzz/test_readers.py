@@ -97,6 +97,11 @@ READERS: dict[Any, Reader] = {
         lambda p: assembly_json.write_candidates(p, [JOIN], NAMES),
         lambda p: assembly_json.read_candidates(p, NAMES),
     ),
+    assembly_json.read_choices: Reader(
+        "c.json",
+        lambda p: assembly_json.write_candidates(p, [JOIN], NAMES, ["chosen"]),
+        lambda p: assembly_json.read_choices(p, NAMES),
+    ),
     array_store.read_arrays: Reader("a.npz", _write_arrays, lambda p: array_store.read_arrays(p, files.file_digest(p))),
     assembly_json.read_assembly: Reader(
         "assembly.json", lambda p: assembly_json.write_assembly(p, ASSEMBLY, NAMES), assembly_json.read_assembly

@@ -47,7 +47,9 @@ def test_these_are_the_scorers_and_what_they_look_with() -> None:
     assert parts_of("jigsawnet") == ("jigsawnet",)
     assert parts_of("seam") == ("seam",)
     assert parts_of("ragged") == ("ragged",)
-    assert set(parts_of("combined")) == {"seam", "fit", "combined", "contact", "ragged", "touching"}
+    assert set(parts_of("combined")) == {
+        "seam", "fit", "combined", "contact", "ragged", "touching", "strokes", "strips",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("scorer", OWN)

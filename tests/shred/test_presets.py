@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from jigsawnet.cli.shred import PresetName
 from jigsawnet.errors import ConfigError
 from jigsawnet.shred import PRESETS, Damage, ShredConfig, preset, shred_images, with_preset
 
@@ -77,3 +79,7 @@ def test_damage_leaves_cuts_and_turns_as_they_are() -> None:
 def test_plain_data_of_a_config_holds_damage_only_where_there_is_some() -> None:
     assert "damage" not in ShredConfig(pieces=9).record()
     assert ShredConfig(damage=Damage(halo_px=1.0)).record()["damage"] == {"halo_px": 1.0}
+
+
+def test_the_command_offers_every_preset() -> None:
+    assert get_args(PresetName) == tuple(PRESETS)

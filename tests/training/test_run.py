@@ -25,7 +25,7 @@ from jigsawnet.training import fits, run
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.examples import Examples, ExamplesConfig
 from jigsawnet.training.fits import FitsConfig
-from jigsawnet.training.run import STEPS, Plan, learn
+from jigsawnet.training.run import FROM_PHOTOS, Plan, learn
 from jigsawnet.types import UInt8Array
 
 TINY = TrainConfig(network="seam", learners=2, steps=4, batch=8, validate_every=2, checkpoint_every=2, threads=1)
@@ -129,7 +129,7 @@ def test_each_step_is_learned_with_what_those_before_it_gave(
     monkeypatch.setattr(run, "fit_part", fit_part)
     monkeypatch.setattr(run, "make_examples", make_examples)
     shipped = load_learned().combined.bias
-    outcome = learn(sorted(photos.glob("*.png")), Plan(tuple(reversed(STEPS)), TINY), load_learned(), tmp_path / "run")
+    outcome = learn(sorted(photos.glob("*.png")), Plan(tuple(reversed(FROM_PHOTOS)), TINY), load_learned(), tmp_path / "run")
     assert seen == [
         ("fit", load_learned().fit.bias, 1, shipped), ("contact", 1.5, 1, shipped), ("network", 1.5, 1, shipped),
         ("combined", 1.5, 2, shipped), ("touching", 1.5, 2, 4.5), ("confidence", 1.5, 2, 4.5),

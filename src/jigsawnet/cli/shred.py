@@ -20,7 +20,7 @@ from jigsawnet.io.scans import read_dpi
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE
 from jigsawnet.shred import ShredConfig, shred_images, with_preset
 
-PresetName = Literal["fresco", "torn-photo", "torn-page", "phone", "old-print"]
+PresetName = Literal["fresco", "torn-photo", "torn-page", "phone", "old-print", "strip-cut"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,8 @@ class TrainConfig:
     learners: int = 5
     """Networks trained one after the other, each on what the earlier ones get wrong; 1 is no boosting."""
     rule: UpdateRule = "paper"
-    """How examples are weighted for the next network. paper: those misjudged by exp(alpha), the others by exp(-alpha), so that
-    the misjudged get half of all weight; code: by e and 1/e, as in the code of the paper's authors, so that they get less;
+    """How examples are weighted for the next network. paper: those misjudged by exp(alpha), the others by 1 / exp(alpha), so
+    that the misjudged get half of all weight; code: by e and 1/e, as in the code of the paper's authors, so that they get less;
     none: all alike, and every network has the same say, which is no boosting but a plain mean."""
     steps: int = 30_000
     """Batches that each network sees."""
