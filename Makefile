@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test check unit docs mutants format clean
+.PHONY: demo test check unit docs lock mutants format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,10 @@ unit: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python -m jigsawnet.cli.reference > docs/commands.md
 	$(BIN)/mkdocs build --strict
+
+# The versions that are installed and tested now; after a change of dependencies, and once in a while.
+lock: $(VENV)/.dev
+	$(BIN)/python tests/helpers/locked.py > requirements.lock
 
 # Not part of CI: an hour or so. WORDS="compose/ theta" tries those alone.
 mutants: $(VENV)/.dev

@@ -181,6 +181,22 @@ def test_eval_prints_percentages_or_one_json_line(shredded: Path, solved: Path, 
     assert (metrics["n"], metrics["pcr_tight"], metrics["candidate_recall"], metrics["acr"]) == (4, 1.0, 1.0, 1.0)
 
 
+def test_eval_says_how_far_confidences_can_be_trusted(shredded: Path, solved: Path, capsys: Capture) -> None:
+    assert main_code(["eval", str(solved), "--truth", str(shredded), "--json", "--confidence"]) == 0
+    told = json.loads(capsys.readouterr().out)["confidence"]
+    assembly = json.loads((solved / "assembly.json").read_text())
+    assert sum(each["count"] for each in told["pieces"]) == len(assembly["fragments"])
+    assert sum(each["count"] for each in told["joins"]) == len(assembly["alignments"])
+    assert set(told["pieces"][0]) == {"low", "high", "said", "right", "count"}
+    assert main_code(["eval", str(solved), "--truth", str(shredded), "--confidence"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = [k for k, line in enumerate(lines) if line.split()[1:] == ["said", "right", "count"]]
+    assert [lines[k].split()[0] for k in at] == ["pieces", "joins"]
+    assert sum(int(line.split()[-1]) for line in lines[at[1] + 1 :]) == len(assembly["alignments"])
+    assert main_code(["eval", str(solved), "--truth", str(shredded)]) == 0
+    assert "said" not in capsys.readouterr().out
+
+
 def test_eval_tells_a_tree_from_a_loop(shredded: Path, tmp_path: Path, capsys: Capture) -> None:
     """Best-first chooses three of the four right joins of four pieces, though all four hold in the result."""
     out = tmp_path / "tree"
@@ -293,7 +309,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "one piece": (keep_one, "At least two pieces are needed, but 1 of 1"),
     "all background": (lambda f: (keep_one(f), blank(f / "z.png")), "z.png shows only background"),
     "huge": (lambda f: (f / "huge.png").write_bytes(huge_png(20_000)), "huge.png is larger than 100 million pixels"),
-    "pages": (lambda f: pages(f / "scan.tif", 2), "scan.tif holds several pages"),
+    "pages": (lambda f: pages(f / "scan.tif", 2), "scan.tif page 1: no background was found"),
     "letters": (lambda f: (f / "bg_color.txt").write_text("pale green"), "bg_color.txt should hold three whole numbers"),
     "line break": (lambda f: (f / "two\nlines.png").write_text("x"), r"two\nlines.png is not a picture"),
 }
@@ -558,3 +574,24 @@ def test_the_first_solve_says_that_it_compiles(
         assert ("note: Preparing compiled code" in capsys.readouterr().err) == said
     assert gc.isenabled()
     assert started == ["beside"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("cv2.abi3.so: failed to map segment from shared object"),
+        OSError("Could not find/load shared object file 'libllvmlite.so'.\nThis could mean much."),
+    ],
+)
+def test_a_library_for_which_there_is_no_memory_is_one_sentence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def load(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(type(COMMANDS["solve"]), "load", load)
+    assert main_code(["solve", "pieces", "-o", "out"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("jigsawnet: A library cannot be loaded, as when there is not enough memory: ")
+    assert told.count("\n") == 1
+    assert "Traceback" not in told

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import cv2
+import made_files
 import numpy as np
 import pytest
 from PIL import Image
@@ -41,8 +42,8 @@ EXCUSED = {
 """What is not run, and why."""
 SMALLER = {
     r"jigsawnet train ": "--steps 2 --batch 8 --threads 1 --examples.puzzles 2 --examples.largest 4 --examples.matchers dense "
-    "--fits.puzzles 2 --fits.largest 4 --cuts.pages 2 --strokes.steps 2 --strokes.threads 1 --strip-fit.pages 3 "
-    "--strip-fit.processes 1"
+    "--fits.puzzles 2 --fits.largest 4 --cuts.pages 2 --cuts.shredded 2 --strokes.steps 2 --strokes.threads 1 "
+    "--strip-fit.pages 3 --strip-fit.processes 1"
 }
 """Options that a command which takes long is run with besides; the last of two that are the same counts."""
 GROUND = (40, 150, 70)
@@ -113,6 +114,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for back in (f"back{k}.png", f"scan{k}-back.png", f"backs/scan{k}.png"):
             save(folder / back, page(half, backs=True))
     save(folder / "scan.png", page(list(puzzle.pieces)))
+    (folder / "scans.tif").write_bytes(made_files.tiff(*[page(halves[k % 2]) for k in range(4)]))
     return folder
 
 

@@ -53,7 +53,7 @@ def test_there_is_a_coefficient_for_every_term() -> None:
     touching = ragged_terms(nothing, 3.0, np.zeros((0, 2)), np.zeros((0, 2)))
     assert {
         "fit": terms.shape[1], "contact": contact.shape[1], "combined": both.shape[1], "touching": touching.shape[1],
-        "confidence": joins.shape[1], "strips": strip_terms(SideJoins(*np.zeros((5, 0), np.int64))).shape[1],
+        "confidence": joins.shape[1], "strips": strip_terms(SideJoins(*np.zeros((6, 0), np.int64))).shape[1],
     } == COEFFICIENTS  # fmt: skip
 
 

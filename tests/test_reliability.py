@@ -62,9 +62,7 @@ def test_the_tree_takes_the_strongest_joins_and_knows_its_ways() -> None:
     assert tree.below(2) == [3]
 
 
-joins = st.dictionaries(
-    st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda pair: pair[0] < pair[1]), st.floats(0.01, 0.99), min_size=1
-)
+joins = st.dictionaries(st.sampled_from([(i, j) for j in range(7) for i in range(j)]), st.floats(0.01, 0.99), min_size=1)
 
 
 @settings(max_examples=80, deadline=None)

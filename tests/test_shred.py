@@ -13,7 +13,7 @@ from scipy import ndimage
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.shred.cuts import cut_cells, find_regions, grid_shape, wiggle
+from jigsawnet.shred.cuts import config_shape, cut_cells, find_regions, grid_shape, wiggle
 from jigsawnet.shred.pieces import cut_out
 from jigsawnet.types import Assembly, BoolArray, FloatArray, Puzzle, UInt8Array
 
@@ -292,3 +292,21 @@ def test_pictures_that_cannot_be_cut_are_refused() -> None:
         shred(ShredConfig(), picture=np.zeros((150, 200), np.uint8))
     with pytest.raises(InputError, match="no picture"):
         shred_images([], ShredConfig(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("pieces", "longer"), [(100, 6.0), (200, 10.0), (400, 10.0)])
+def test_chads_of_a_page_are_as_long_as_asked(pieces: int, longer: float) -> None:
+    rows, cols = config_shape(1414, 1000, ShredConfig(pieces=pieces, chads=longer))
+    assert rows * cols == pytest.approx(pieces, rel=0.05)
+    assert (1414 / rows) / (1000 / cols) == pytest.approx(longer, rel=0.25)
+
+
+@pytest.mark.parametrize("wrong", [{"chads": 0.5}, {"chads": 51.0}, {"chads": 5.0, "strips": True}, {"chads": 5.0, "cuts": 3}])
+def test_chads_are_refused_where_they_make_no_sense(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="chads"):
+        ShredConfig(**wrong)
+
+
+def test_options_at_their_defaults_leave_keys_as_they_were() -> None:
+    assert "chads" not in ShredConfig().record()
+    assert ShredConfig(chads=5.0).record()["chads"] == 5.0

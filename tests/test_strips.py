@@ -5,9 +5,22 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from shredded import strips_of
+from shredded import clouds, page, strips_of
 
-from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, WIDTH_PX, are_strips, bands, is_slender, straighten
+from jigsawnet.strips import (
+    INSIDE_PX,
+    OUTSIDE_PX,
+    WIDTH_PX,
+    are_printed,
+    are_strips,
+    bands,
+    is_blank,
+    is_slender,
+    laid_down,
+    lean,
+    stand_up,
+    straighten,
+)  # fmt: skip
 from jigsawnet.types import Piece
 
 
@@ -23,7 +36,7 @@ def bar(width: int, height: int, degrees: float = 0.0) -> Piece:
     return Piece(0, "bar.png", turned[0], turned[1] > 127)
 
 
-@pytest.mark.parametrize(("size", "slender"), [((30, 300), True), ((300, 30), True), ((60, 200), False), ((100, 100), False)])
+@pytest.mark.parametrize(("size", "slender"), [((30, 300), True), ((300, 30), True), ((80, 200), False), ((100, 100), False)])
 def test_a_strip_is_much_longer_than_wide(size: tuple[int, int], slender: bool) -> None:
     assert is_slender(bar(*size)) is slender
 
@@ -94,3 +107,41 @@ def test_what_is_shown_goes_on_from_the_right_band_to_the_next_left_one() -> Non
 
     assert alike(a, b) > alike(a, c) + 0.5
     assert alike(b, c) > alike(c, a) + 0.5
+
+
+def test_laid_down_the_ends_are_the_sides() -> None:
+    """The dark upper half comes to lie on the left, and points of the piece are found where they are."""
+    (strip,) = straighten([bar(40, 400, 10.0)])
+    lying = laid_down(strip)
+    assert lying.mask.shape == strip.mask.shape[::-1]
+    left, right = lying.edges[:, 30:-30].mean(axis=1)
+    assert right - left == pytest.approx(399, abs=2)
+    columns = np.arange(lying.mask.shape[1])
+    halves = [np.median(lying.grey[lying.mask & side]) for side in (columns < 150, columns > 300)]
+    assert halves == [60, 240]
+    point = strip.upright_from_piece.inverse() @ np.array([30.0, 100.0])
+    assert lying.upright_from_piece @ point == pytest.approx([100.0, strip.mask.shape[1] - 1 - 30.0])
+
+
+def test_pieces_that_lie_together_stand_as_they_are_told() -> None:
+    """A block is wider than high: by itself it would lie down."""
+    block = bar(300, 100, 25.0)
+    upright = stand_up(block, lean(block) + np.pi / 2, 1.0)
+    left, right = upright.edges[:, 30:-30]
+    assert (right - left).mean() == pytest.approx(299, abs=2)
+    assert np.ptp(left) < 1.5
+
+
+def test_blank_paper_has_no_print_though_its_rim_is_dark() -> None:
+    piece = bar(40, 400)
+    image = np.where(piece.mask[..., None], np.uint8(235), np.uint8(20)).repeat(3, axis=2)
+    blank = cv2.GaussianBlur(image, (0, 0), 1.0)
+    assert is_blank(Piece(0, "blank.png", blank, piece.mask))
+    printed = blank.copy()
+    cv2.putText(printed, "a", (220, 230), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (40, 40, 40), 2)
+    assert not is_blank(Piece(0, "printed.png", printed, piece.mask))
+
+
+def test_pages_are_told_from_pictures() -> None:
+    assert are_printed(strips_of(page(), 6).pieces)
+    assert not are_printed(strips_of(clouds(), 6).pieces)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 
 from jigsawnet.errors import ModelError
+from jigsawnet.names import is_plain_name
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -38,7 +39,7 @@ PACKAGED = Path(__file__).parent / "weights"
 NetworkName = Literal["jigsawnet", "seam", "ragged", "strokes"]
 PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "strokes", "strips", "combined", "touching", "confidence"]
 NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet", "strokes")
-COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5, "strips": 2}
+COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5, "strips": 3}
 """How many weights each regression has."""
 PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "strips", "combined", "touching", "confidence")
 
@@ -251,7 +252,7 @@ def _check_version(path: Path, manifest: Mapping[str, Any], wanted: str, newest:
 
 
 def _check_name(manifest: Path, name: object) -> None:
-    if not isinstance(name, str) or name in ("", "..") or Path(name).name != name or "\\" in name or "\0" in name:
+    if not is_plain_name(name):
         raise ModelError(f"{manifest} names a file outside its own folder; {_ADVICE}.")
 
 

@@ -18,9 +18,8 @@ def nearest_pixels(source: BoolArray, at: BoolArray | None = None, *, mask: int 
     distance, label = cv2.distanceTransformWithLabels(
         (~source).astype(np.uint8), cv2.DIST_L2, mask, labelType=cv2.DIST_LABEL_PIXEL
     )
-    index_of_label = np.zeros(int(label.max()) + 1, np.intp)
-    index_of_label[label[source]] = np.flatnonzero(source)
     if at is not None:
-        distance, label = distance[at], label[at]
-    nearest: NDArray[np.intp] = index_of_label[label]
+        places = np.flatnonzero(at)
+        distance, label = distance.ravel()[places], label.ravel()[places]
+    nearest: NDArray[np.intp] = np.flatnonzero(source)[label - 1]  # the pixels of the source are numbered from 1, row by row
     return nearest, np.asarray(distance, np.float32)

@@ -17,7 +17,7 @@ import numpy as np
 
 from jigsawnet.borders import Borders, build_borders
 from jigsawnet.candidates import Candidates
-from jigsawnet.compose import Evidence, SecondRoundConfig, compose, second_round
+from jigsawnet.compose import Evidence, SecondRoundConfig, compose, join_blocks, second_round
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
@@ -27,7 +27,16 @@ from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
 from jigsawnet.halo import Seen, find_halo, without_halo
 from jigsawnet.io.array_store import MEASURED, Arrays, Saved
 from jigsawnet.learned import Learned, load_learned
-from jigsawnet.match import KnownPairs, Matched, find_candidates, find_strip_joins, matchers, measure, measure_contact
+from jigsawnet.match import (
+    KnownPairs,
+    Matched,
+    find_block_joins,
+    find_candidates,
+    find_strip_joins,
+    matchers,
+    measure,
+    measure_contact,
+)
 from jigsawnet.refine import refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, straighten_components
@@ -47,14 +56,16 @@ from jigsawnet.store import (
     piece_digest,
     puzzle_key,
 )
-from jigsawnet.strips import are_strips
+from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, lean, stand_up
 from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
 
 HASTE_S = 5.0
 """Seconds for joining what there is, best first, once the time is up."""
 NOTHING_DECIDED = Constraints()
-_PRINTED, _MOST_BY_SHAPE = 0.5, 200
+_NAMED = 5
+"""Pieces that a sentence names."""
+_PRINTED, _MOST_BY_SHAPE = 0.5, 64
 """Where what is printed joins less than this part of all strips, the shape of their borders is asked, of so many at most."""
 
 Given = Mapping[str, Any]
@@ -99,17 +110,27 @@ def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
     rows = _measured(borders, matched.candidates, config)
     lost = (given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0))
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
+    if rows.of_strips:
+        notes += _tell_blank([piece.name for piece in given["puzzle"].pieces if is_blank(piece)])
     steps = None if matched.kept is None else matched.kept.scales.steps
     return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}
 
 
+def _tell_blank(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return (f"Nothing is printed on {some}: where they belong cannot be told, and they are left aside.",)
+
+
 def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
-    """Candidates; those of strips are found along their long sides, unless too little is printed there."""
+    """Candidates; those of strips of pages are found along their long sides, unless too little is printed there."""
     pieces = given["puzzle"].pieces
-    if config.matcher == "dense" and config.match.strips and are_strips(pieces):
+    few = len(pieces) <= _MOST_BY_SHAPE
+    if config.matcher == "dense" and config.match.strips and are_strips(pieces) and (are_printed(pieces) or not few):
         rows = find_strip_joins(pieces, context, given["learned"])
         likely = rows.take(rows.fit >= config.compose.min_score)
-        if len(np.unique([likely.i, likely.j])) >= _PRINTED * len(pieces) or len(pieces) > _MOST_BY_SHAPE:
+        if len(np.unique([likely.i, likely.j])) >= _PRINTED * len(pieces) or not few:
             return Matched(rows, None, len(pieces) * (len(pieces) - 1) // 2)
     return _find(borders, given, config, context)
 
@@ -167,18 +188,42 @@ def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assemb
 
 def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts | None]:
     """The second round, and another refinement where it merged components; it needs fits that are probabilities."""
-    asked = config.second_round.enabled and matchers[config.matcher].probable and not given["scored"].rows.of_strips
-    if not asked or context.stop.is_over():
+    if not config.second_round.enabled or not matchers[config.matcher].probable or context.stop.is_over():
         return given["refined"], None
     borders, constraints = given["borders"], given["constraints"]
-    assembly, stats = second_round(
-        given["scored"].rows, borders, given["refined"], _evidence(given, config, context), config.compose.min_score,
-        config.second_round, constraints, context.stop, config.compose.overlap,
-    )  # fmt: skip
+    rows, refined = given["scored"].rows, given["refined"]
+    if rows.of_strips:
+        match = partial(_match_blocks, given=given, context=replace(context, progress=no_progress, stop=Stop()))
+        assembly, stats = join_blocks(
+            rows, borders, refined, match, config.compose.min_score, constraints, context.stop, config.compose.overlap
+        )
+    else:
+        assembly, stats = second_round(
+            rows, borders, refined, _evidence(given, config, context), config.compose.min_score,
+            config.second_round, constraints, context.stop, config.compose.overlap,
+        )  # fmt: skip
     if stats.components_merged:
         pinned, puzzle = constraints.pinned, given["puzzle"]
         assembly, _ = refine_poses(assembly, borders, config.refine, context, pinned=pinned, puzzle=puzzle)
     return assembly, asdict(stats)
+
+
+def _match_blocks(components: Sequence[Mapping[int, SE2]], given: Given, context: Context) -> Candidates:
+    """Joins of chads that lie together, along their ends."""
+    puzzle: Puzzle = given["scene"].puzzle
+    scale, blocks, frames = common_scale(puzzle.pieces), [], []
+    for k, component in enumerate(components):
+        block, picture_from_component = _as_one_piece(puzzle, k, component)
+        first, pose = next(iter(component.items()))
+        blocks.append(stand_up(block, lean(puzzle.pieces[first]) + pose.theta + picture_from_component.theta, scale))
+        frames.append(picture_from_component)
+    return _between_frames(find_block_joins(blocks, context, given["scene"].learned), frames)
+
+
+def _between_frames(rows: Candidates, picture_from_component: Sequence[SE2]) -> Candidates:
+    """Candidates of drawn components as candidates of the components themselves."""
+    frame = np.array([pose_row(pose) for pose in picture_from_component])
+    return replace(rows, pose=chain_rows(chain_rows(invert_rows(frame[rows.i]), rows.pose), frame[rows.j]))
 
 
 def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
@@ -199,8 +244,7 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
         )
         borders, _ = _trace({"seen": Seen(Puzzle("components", pieces), 0), "steps": None}, config, context)
         rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
-        frame = np.array([pose_row(pose) for pose in frames])
-        return replace(rows, pose=chain_rows(chain_rows(invert_rows(frame[rows.i]), rows.pose), frame[rows.j]))
+        return _between_frames(rows, frames)
 
     return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
 

@@ -6,13 +6,13 @@ A puzzle is a folder of pictures. Beside them may lie the truth, ours or the aut
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from jigsawnet.errors import FormatError, InputError
 from jigsawnet.io.files import read_text
+from jigsawnet.io.json_text import parse_json
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.io.truth import AUTHORS_TRUTH_FILE, TRUTH_FILE
 from jigsawnet.types import Puzzle
@@ -57,7 +57,7 @@ def read_order(folder: Path, puzzle: Puzzle) -> tuple[dict[int, int], int]:
     """The place from the left of each strip that was read, by its number in the puzzle; and how many the page has."""
     path = folder / TRUTH_FILE
     try:
-        places = json.loads(read_text(path))
+        places = parse_json(read_text(path))
     except ValueError as error:
         raise FormatError(f"{path} is not valid JSON.") from error
     if not isinstance(places, dict) or sorted(places.values(), key=str) != sorted(range(len(places)), key=str):

@@ -10,6 +10,7 @@ from typing import Any
 
 from jigsawnet.errors import FormatError, InputError
 from jigsawnet.io.files import read_text, write_text
+from jigsawnet.io.json_text import parse_json
 from jigsawnet_bench.cases import Case
 
 FORMAT = "jigsawnet/suite-run"
@@ -71,7 +72,7 @@ def forget_record(folder: Path, key: str) -> None:
 def read_record(folder: Path, key: str) -> Record | None:
     """Read a run; None when there is none that can be used, so that it is done again."""
     try:
-        data = json.loads(read_text(record_path(folder, key)))
+        data = parse_json(read_text(record_path(folder, key)))
         return Record(**{name: data[name] for name in Record.__dataclass_fields__}) if data["version"] == VERSION else None
     except (FormatError, InputError, KeyError, TypeError, ValueError):
         return None

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from jigsawnet.confidence import judge_assembly
 from jigsawnet.context import Context
 from jigsawnet.evaluation.markdown import markdown_table
 from jigsawnet.evaluation.metrics import right_joins, rightly_placed
+from jigsawnet.evaluation.reliability import reliability_bins
 from jigsawnet.io.array_store import FolderStore, Saved
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
@@ -39,7 +40,6 @@ from jigsawnet_bench.work import PRODUCT
 SURE = 0.95
 _NO_MATTER = ("cli", "viewer", "training", "confidence", "reliability.py", "runs", "edits", "evaluation")
 """Parts of the product that no placement depends on."""
-_BINS = (0.0, 0.5, 0.8, SURE, 0.99, 1.01)
 _SQUARES: tuple[SquareName, ...] = ("noise", "white", "same", "foreign")
 KINDS = {
     "straight cuts": (ShredConfig(pieces=42, perturbation=0.0), 1),
@@ -150,12 +150,13 @@ def reliability_rows(said: Sequence[Said]) -> list[dict[str, object]]:
     """What is said against what is seen, all kinds of real puzzles together."""
     real = [each for each in said if each.kind in KINDS]
     probability, right = (np.concatenate([getattr(each, name) for each in real]) for name in ("probability", "right"))
-    rows: list[dict[str, object]] = []
-    for low, high in pairwise(_BINS):
-        inside = (probability >= low) & (probability < high)
-        if inside.any():
-            mean = {"said": f"{probability[inside].mean():.4f}", "seen": f"{right[inside].mean():.4f}"}
-            rows.append({"said between": f"{low:.2f}-{min(high, 1.0):.2f}", **mean, "number": int(inside.sum())})
+    rows: list[dict[str, object]] = [
+        {
+            "said between": f"{each.low:.2f}-{each.high:.2f}", "said": f"{each.said:.4f}", "seen": f"{each.right:.4f}",
+            "number": each.count,
+        }
+        for each in reliability_bins(probability, right)
+    ]  # fmt: skip
     return [*rows, _said("all", list(zip(probability.tolist(), right.tolist(), strict=True))).row()]
 
 

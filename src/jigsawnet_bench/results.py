@@ -10,6 +10,7 @@ from typing import Any
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.files import read_text, write_text
+from jigsawnet.io.json_text import parse_json
 from jigsawnet.version import __version__
 from jigsawnet_bench.machine import commit_of, describe_machine
 
@@ -99,8 +100,8 @@ def all_results(folder: Path, wanted: str = SUITE) -> list[Results]:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        data = parse_json(read_text(path))
+    except ValueError as error:
         raise FormatError(f"{path} is not valid JSON; run its bench again.") from error
     return data if isinstance(data, dict) else {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Literal
 from jigsawnet.errors import ConfigError, FormatError, InputError
 from jigsawnet.io.files import read_text
 from jigsawnet.io.json_files import check_keys, fill, table, tables
+from jigsawnet.io.toml_text import parse_toml
 from jigsawnet.shred import PRESETS, ShredConfig
 from jigsawnet_bench.machine import CLONE
 from jigsawnet_bench.methods import METHODS, Task, check_methods
@@ -157,10 +157,7 @@ def load_suite(name: str) -> Suite:
 
 def parse_suite(name: str, text: str, where: str, base: Path) -> Suite:
     """Make a suite of the text of its file; ``where`` names the file in errors."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{where} is not valid TOML: {str(error).rstrip('.')}.") from error
+    data = parse_toml(text, where)
     lists = ("group", "sweep")
     head = fill(Head, {key: value for key, value in data.items() if key not in lists}, where)
     groups = [_group(entry, f"{where}: group {k + 1}") for k, entry in enumerate(tables(data, "group", where))]

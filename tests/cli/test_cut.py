@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import cv2
+import made_files
 import numpy as np
 import pytest
 import tyro
 from PIL import Image
 
+from jigsawnet.cli import main_code
 from jigsawnet.cli.cut import Cut
 from jigsawnet.errors import ConfigError, InputError, OutputError
 from jigsawnet.io.images import read_image, write_png
@@ -46,6 +48,47 @@ def test_pieces_are_cut_and_can_be_loaded(tmp_path: Path, capsys: Capture) -> No
     assert [(p["x"], p["y"], p["scan"]) for p in record["pieces"]] == [(x - 5, y - 5, "my scan.png") for x, y in SQUARES]
     with pytest.raises(OutputError, match="already"):
         Cut((scan,), out).run()
+
+
+def test_pages_of_a_file_are_scans(tmp_path: Path, capsys: Capture) -> None:
+    scans = tmp_path / "scans"
+    scans.mkdir()
+    (scans / "my scan.tif").write_bytes(made_files.tiff(scan_picture(), scan_picture(), scan_picture()))
+    (scans / "other.gif").touch()
+    assert main_code(["cut", str(scans), "-o", str(tmp_path / "out"), "--pages", "2-3"]) == 0
+    said = capsys.readouterr()
+    assert "6 pieces from 2 scans" in said.out
+    assert "note: other.gif was not read" in said.err
+    record = json.loads((tmp_path / "out" / "cut.json").read_text())
+    assert [scan["name"] for scan in record["scans"]] == ["my scan.tif page 2", "my scan.tif page 3"]
+    assert load_puzzle(tmp_path / "out").names()[::3] == ("my scan page 2-001.png", "my scan page 3-001.png")
+
+
+BAD_FILES = {
+    "long.pdf": (made_files.pdf_pages([b""] * 101, made_files.pdf_picture(scan_picture())), "has 101 pages, and at most 100"),
+    "locked.pdf": (made_files.pdf_with_password(), "is protected by a password"),
+    "cut.heic": (made_files.heic(scan_picture())[:2000], "is damaged or cut short"),
+    "circle.tif": (made_files.tiff_in_circle(scan_picture()), "its pages go in a circle"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+@pytest.mark.parametrize("command", ["cut", "solve", "shred"])
+def test_bad_files_are_one_sentence(tmp_path: Path, capsys: Capture, name: str, command: str) -> None:
+    data, said = BAD_FILES[name]
+    (tmp_path / name).write_bytes(data)
+    assert main_code([command, str(tmp_path / name), "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith(f"jigsawnet: {name} ")
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_pages_that_make_no_sense(tmp_path: Path, capsys: Capture) -> None:
+    scan = save(tmp_path / "a.png", scan_picture())
+    assert main_code(["cut", str(scan), "-o", str(tmp_path / "out"), "--pages", "4-1"]) == 2
+    assert "such as 1-4,7" in capsys.readouterr().err
 
 
 def test_findings_are_said_and_recorded(tmp_path: Path, capsys: Capture) -> None:

@@ -117,8 +117,8 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def _wait_until_solved(address: str) -> dict[str, Any]:
-    url = httpx.URL(address)
-    with httpx.Client(base_url=f"http://127.0.0.1:{url.port}", params=url.params, timeout=600) as client:
+    with httpx.Client(follow_redirects=True, timeout=600) as client:
+        client.base_url = client.get(address).url
         with client.stream("GET", "/api/events") as events:
             for line in events.iter_lines():
                 if line.startswith("data: ") and (

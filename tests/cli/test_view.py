@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from jigsawnet.cli import main_code
+from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.types import Assembly, Puzzle
 
@@ -56,9 +59,10 @@ def test_sigterm_ends_it_like_ctrl_c(solved: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_a_run_is_shown_until_ctrl_c_and_a_second_workbench_is_told(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with _viewing("view", solved / "out", "--no-browser") as (process, address):
-        url = httpx.URL(address)
-        assert httpx.get(address, timeout=600).status_code == 200
-        state = httpx.get(url.copy_with(path="/api/state", params=url.params), timeout=600).json()
+        with httpx.Client(follow_redirects=True, timeout=600) as browser:
+            page = browser.get(address)
+            assert page.status_code == 200
+            state = browser.get(page.url.join("api/state")).json()
         assert len(state["pieces"]) == 4
         assert state["truth"] is False
         capsys.readouterr()
@@ -67,6 +71,45 @@ def test_a_run_is_shown_until_ctrl_c_and_a_second_workbench_is_told(solved: Path
         process.send_signal(signal.SIGINT)
         assert process.wait(600) == 0
     assert not (solved / "out" / ".workbench.lock").exists()
+
+
+def _look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run ``view`` until its address is printed."""
+
+    def end(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jigsawnet.viewer.serve.Workbench.wait", end)
+    assert main_code(["view", str(folder), "--no-browser"]) == 0
+
+
+def test_what_a_killed_workbench_left_is_removed(solved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(solved / "out", out)
+    (out / ".jigsawnet-0123.tmp").write_text("half an edit")
+    with hold_lock(out / ".lock"):
+        _look(out, monkeypatch)
+        assert (out / ".jigsawnet-0123.tmp").exists(), "it may be of the solve that is writing"
+    _look(out, monkeypatch)
+    assert not list(out.glob(".*"))
+
+
+def test_a_run_that_may_only_be_read_can_be_seen(
+    solved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(solved / "out", out)
+    before = {path: path.stat().st_mtime_ns for path in (out, *out.rglob("*"))}
+    monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK))
+    out.chmod(0o555)
+    try:
+        _look(out, monkeypatch)
+    finally:
+        out.chmod(0o755)
+    told = capsys.readouterr()
+    assert "http://" in told.out
+    assert "may only be read, so nothing can be changed" in told.err
+    assert {path: path.stat().st_mtime_ns for path in (out, *out.rglob("*"))} == before
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import cv2
@@ -66,6 +67,16 @@ def test_the_best_set_counts_not_the_best_join(borders: Borders) -> None:
 def test_a_chain_does_not_bite_its_tail(borders: Borders) -> None:
     assembly = chains(borders, beside(0, 1, 0.95), beside(1, 2, 0.95), beside(2, 3, 0.95), beside(0, 3, 0.6, side=-1))
     assert joined(assembly) == {(0, 1), (1, 2), (2, 3)}, "the weakest of the ring is left out"
+
+
+def test_of_joins_beyond_doubt_a_ring_loses_the_one_with_the_least_print(borders: Borders) -> None:
+    """The outer sides of a photograph go together well enough; where all are sure, only the strokes tell."""
+    joins = [beside(0, 1, 1.0), beside(1, 2, 1.0), beside(2, 3, 1.0), beside(0, 3, 1.0, side=-1)]
+    rows = Candidates.of(joins).with_scores(np.ones(4))
+    weak = (rows.i == 2) & (rows.j == 3)
+    rows = replace(rows, strokes=np.where(weak, 138.0, 250.0))
+    assembly = compose(rows, borders, "chains", ComposeConfig(), Context())
+    assert joined(assembly) == {(0, 1), (1, 2), (0, 3)}
 
 
 def test_two_rings_are_both_opened(borders: Borders) -> None:

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import made_files
 import numpy as np
 import pytest
 from PIL import Image
@@ -28,9 +29,12 @@ from jigsawnet.io import (
     files,
     images,
     json_files,
+    json_text,
+    pages,
     pieces,
     run_folder,
     scans,
+    toml_text,
     truth,
 )
 from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, StageReport
@@ -60,6 +64,16 @@ def _puzzle() -> Puzzle:
 
 def _write_picture(path: Path) -> None:
     Image.fromarray(np.arange(7 * 9 * 4, dtype=np.uint8).reshape(7, 9, 4)).save(path, dpi=(300, 300))
+
+
+def _write_pages(path: Path) -> None:
+    pictures = [np.random.default_rng(k).integers(0, 256, (7, 9, 3), dtype=np.uint8) for k in range(3)]
+    path.write_bytes(made_files.tiff(*pictures, dpi=(300, 300)))
+
+
+def _read_pages(path: Path) -> None:
+    for page in pages.list_pages(path, "1-5"):
+        images.read_image(page)
 
 
 def _write_run(path: Path) -> None:
@@ -117,7 +131,10 @@ READERS: dict[Any, Reader] = {
     edits_json.read_edits: Reader("edits.json", _write_edits, lambda p: edits_json.read_edits(p, NAMES)),
     files.read_text: Reader("t.txt", lambda p: p.write_text("some text\n"), files.read_text),
     files.file_digest: Reader("t.txt", lambda p: p.write_text("some text\n"), files.file_digest),
+    pages.list_pages: Reader("i.tif", _write_pages, _read_pages),
+    pieces.list_unread: Reader("i.gif", _write_pages, lambda p: pieces.list_unread(p.parent)),
     images.read_image: Reader("i.png", _write_picture, images.read_image),
+    images.read_pixel_count: Reader("i.png", _write_picture, images.read_pixel_count),
     json_files.load_object: Reader(
         "o.json",
         lambda p: p.write_text('{"format": "f", "version": 1, "x": [1.5]}'),
@@ -133,8 +150,11 @@ READERS: dict[Any, Reader] = {
     scans.read_dpi: Reader("i.png", _write_picture, scans.read_dpi),
     truth.read_truth: Reader("truth.json", lambda p: assembly_json.write_assembly(p, PLACED, NAMES), _truth_of),
 }
-NOT_FILES = {array_store.read_text_array, edits_json.parse_edit, edits_json.parse_pose, json_files.parse_rigid}
-"""They take what other readers have read."""
+NOT_FILES = {
+    array_store.read_text_array, edits_json.parse_edit, edits_json.parse_pose, json_files.parse_rigid, json_text.parse_json,
+    pages.parse_pages, toml_text.parse_toml,
+}  # fmt: skip
+"""They take what other readers have read, and texts of their own in their tests."""
 
 every_reader = pytest.mark.parametrize("reader", READERS.values(), ids=[function.__name__ for function in READERS])
 

@@ -6,6 +6,7 @@ import io
 import json
 import struct
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from jigsawnet.io import array_store
 from jigsawnet.io.array_store import Arrays, FolderStore, Saved, read_arrays, read_text_array, text_array, write_arrays
 from jigsawnet.types import StageReport
 
@@ -90,6 +92,66 @@ def test_compressed_entries_are_refused(tmp_path: Path) -> None:
     """They could swell to any size."""
     np.savez_compressed(tmp_path / "x.npz", a=np.zeros(1000))
     assert read_arrays(tmp_path / "x.npz", sha256((tmp_path / "x.npz").read_bytes()).hexdigest()) is None
+
+
+def _with_directory(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """A file with its list of entries changed, and its end made to fit."""
+    at = data.index(b"PK\1\2")
+    end = data.rindex(b"PK\5\6")
+    listed = change(data[at:end])
+    fields = list(struct.unpack("<4s4H2LH", data[end:]))
+    fields[5:7] = [len(listed), at]
+    return data[:at] + listed + struct.pack("<4s4H2LH", *fields)
+
+
+def test_entries_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
+    """Each would be unpacked by itself: a small file could take any amount of memory."""
+    write_arrays(tmp_path / "a.npz", {"a": np.arange(1000.0), "b": np.arange(3.0)})
+    data = (tmp_path / "a.npz").read_bytes()
+    same = _with_directory(data, lambda listed: listed)
+    doubled = _with_directory(data, lambda listed: listed + listed[: listed.index(b"PK\1\2", 4)].replace(b"a.npy", b"c.npy"))
+    (tmp_path / "a.npz").write_bytes(same)
+    assert set(read_arrays(tmp_path / "a.npz", None) or {}) == {"a", "b"}
+    (tmp_path / "a.npz").write_bytes(doubled)
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        assert len(archive.infolist()) == 3, "it is a file that can be listed"
+    assert read_arrays(tmp_path / "a.npz", None) is None
+
+
+def test_entries_that_lie_in_each_other_are_refused(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("i.npy", npy({"descr": "|u1", "fortran_order": False, "shape": (4,)}, b"1234"))
+    body = inner.getvalue()[: inner.getvalue().index(b"PK\1\2")]
+    outer = io.BytesIO()
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("o.npy", npy({"descr": "|u1", "fortran_order": False, "shape": (len(body),)}, body))
+    at = outer.getvalue().index(body)
+    listed = bytearray(inner.getvalue()[inner.getvalue().index(b"PK\1\2") : inner.getvalue().rindex(b"PK\5\6")])
+    listed[42:46] = struct.pack("<L", at)
+    (tmp_path / "a.npz").write_bytes(_with_directory(outer.getvalue(), lambda own: own + bytes(listed)))
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        assert [len(archive.read(name)) for name in ("o.npy", "i.npy")] == [128 + len(body), 132]
+    assert read_arrays(tmp_path / "a.npz", None) is None
+
+
+def test_a_list_of_entries_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_arrays(tmp_path / "a.npz", {f"a{k}": np.arange(3) for k in range(50)})
+    assert len(read_arrays(tmp_path / "a.npz", None) or {}) == 50
+    monkeypatch.setattr(array_store, "_MOST_DIRECTORY", 1000)
+    monkeypatch.setattr(zipfile.ZipFile, "__init__", lambda *_: pytest.fail("it was read"))
+    assert read_arrays(tmp_path / "a.npz", None) is None
+
+
+def test_many_entries_need_a_longer_end_and_are_read(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "a.npz", {str(k): np.zeros(0, bool) for k in range(70_000)})
+    assert len(read_arrays(tmp_path / "a.npz", None) or {}) == 70_000
+
+
+def test_only_what_is_named_is_read(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "a.npz", {"a": np.arange(3), "b": np.arange(5)})
+    assert set(read_arrays(tmp_path / "a.npz", None, ["b"]) or {}) == {"b"}
+    assert read_arrays(tmp_path / "a.npz", None, ["b", "c"]) is None
 
 
 def test_a_lost_file_is_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Text files are read within bounds and written whole; a result folder appears complete or not at all."""
+"""Files are read within bounds and written whole, and never through a link below the folder that was named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.files import read_text, staged_folder, write_text
+from jigsawnet.io.files import make_folder, read_text, write_stream, write_text
 from jigsawnet.io.result_files import write_report
 from jigsawnet.types import OtherPlace, RunReport, StageReport
 
@@ -55,73 +55,30 @@ def test_write_text_below_a_file_or_onto_a_folder_is_an_output_error(tmp_path: P
     assert tree(tmp_path) == before
 
 
-def test_staged_folder_moves_everything_and_leaves_no_trace_of_itself(tmp_path: Path) -> None:
-    out = tmp_path / "a" / "out"
-    with staged_folder(out) as stage:
-        (stage / "assembly.json").write_text("{}")
-        (stage / "pieces").mkdir()
-        (stage / "pieces" / "1.txt").write_text("one")
-        assert not (out / "assembly.json").exists()
-    assert tree(out) == {"assembly.json": "{}", "pieces": "", "pieces/1.txt": "one"}
-    assert list(out.parent.iterdir()) == [out]
+def test_no_link_below_the_folder_named_is_written_through(tmp_path: Path) -> None:
+    out, away = tmp_path / "out", tmp_path / "away"
+    for folder in (out / "deep", away / "deep"):
+        folder.mkdir(parents=True)
+    _link(out / "sub", away)
+    _link(out / ".jigsawnet-0", away)
+    _link(tmp_path / "named", out)
+    for deeper in ("sub", "sub/deep"):
+        with pytest.raises(OutputError, match="nothing is written through links"):
+            write_stream(out / deeper / "a.txt", lambda stream: stream.write(b"x"), out)
+        with pytest.raises(OutputError, match="nothing is written through links"):
+            make_folder(out / deeper / "new", out)
+    with pytest.raises(OutputError, match="nothing is written through links"):
+        write_text(out / ".jigsawnet-0" / "a.txt", "x")
+    assert tree(away) == {"deep": ""}
+    write_stream(tmp_path / "named" / "deep" / "a.txt", lambda stream: stream.write(b"x"), tmp_path / "named")
+    assert (out / "deep" / "a.txt").read_text() == "x", "the folder that was named may be a link itself"
 
 
-def test_staged_folder_keeps_other_files_and_replaces_its_own(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "report.html").write_text("old")
-    with staged_folder(tmp_path) as stage:
-        (stage / "report.html").write_text("new")
-    assert tree(tmp_path) == {"notes.txt": "mine", "report.html": "new"}
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_staged_folder_leaves_nothing_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
-    def fail(out: Path) -> None:
-        with staged_folder(out) as stage:
-            (stage / "assembly.json").write_text("{}")
-            raise error
-
-    with pytest.raises(error):
-        fail(tmp_path / "a" / "b" / "out")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(error):
-        fail(tmp_path)
-    assert tree(tmp_path) == {"notes.txt": "mine"}
-
-
-def test_staged_folder_undoes_a_half_done_move(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("old")
-    (tmp_path / "report.html" / "in the way").mkdir(parents=True)
-    before = tree(tmp_path)
-
-    def move() -> None:
-        with staged_folder(tmp_path) as stage:
-            (stage / "sub").mkdir()
-            for name in ("a.txt", "b.txt", "report.html", "sub/c.txt", "assembly.json"):
-                (stage / name).write_text("new")
-
-    with pytest.raises(OutputError, match="cannot be moved into"):
-        move()
-    assert tree(tmp_path) == before
-
-
-def test_staged_folder_refuses_before_the_work_starts(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "done").mkdir()
-    (tmp_path / "done" / "assembly.json").write_text("{}")
-    (tmp_path / "dangling").symlink_to(tmp_path / "absent" / "far")
-    before = tree(tmp_path)
-    for name, sentence in {
-        "file": "is a file",
-        "done": "already holds a result; give another folder or remove it",
-        "file/below": "cannot be written",
-        "dangling": "cannot be written",
-        "nul\0": "cannot be written",
-    }.items():
-        with pytest.raises(OutputError, match=sentence), staged_folder(tmp_path / name):
-            pytest.fail("the work must not start")
-    assert tree(tmp_path) == before
+def _link(path: Path, target: Path) -> None:
+    try:
+        path.symlink_to(target, target_is_directory=True)
+    except OSError:
+        pytest.skip("the system has no links")
 
 
 def test_report_is_plain_json(tmp_path: Path) -> None:

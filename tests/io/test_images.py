@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jigsawnet.errors import InputError, OutputError
-from jigsawnet.io.images import read_image, write_png
+from jigsawnet.io import images
+from jigsawnet.io.images import read_image, read_pixel_count, write_png
 from jigsawnet.types import UInt8Array
 
 COLORS = np.arange(5 * 7 * 3, dtype=np.uint8).reshape(5, 7, 3)
@@ -160,6 +161,26 @@ def tiff_of_two(folder: Path, second_subfile_type: int) -> Path:
     path = folder / "scan.tif"
     first.save(path, save_all=True, append_images=[second])
     return path
+
+
+def test_the_pixels_of_a_picture_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Image.Image, "load", lambda _: pytest.fail("it was read"))
+    (tmp_path / "text.png").write_text("no picture")
+    assert read_pixel_count(tmp_path / "text.png") == read_pixel_count(tmp_path / "none.png") == read_pixel_count(tmp_path) == 0
+    monkeypatch.undo()
+    Image.fromarray(COLORS).save(tmp_path / "a.png")
+    monkeypatch.setattr(Image.Image, "load", lambda _: pytest.fail("it was read"))
+    assert read_pixel_count(tmp_path / "a.png") == COLORS.shape[0] * COLORS.shape[1]
+
+
+def test_too_little_memory_is_not_taken_for_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: object) -> None:
+        raise MemoryError
+
+    Image.fromarray(COLORS).save(tmp_path / "a.png")
+    monkeypatch.setattr(images, "_decode", no_room)
+    with pytest.raises(InputError, match=r"a\.png cannot be read: there is not enough memory"):
+        read_image(tmp_path / "a.png")
 
 
 def test_a_second_page_is_refused(tmp_path: Path) -> None:

@@ -86,6 +86,20 @@ def test_what_only_looks_like_a_lock_is_refused_and_left_alone(tmp_path: Path) -
         assert (tmp_path / "victim").read_text() == "precious"
 
 
+def test_a_second_name_of_a_file_elsewhere_is_refused_and_the_file_kept(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    try:
+        os.link(tmp_path / "victim", tmp_path / ".lock")
+    except OSError:
+        pytest.skip("the system has no second names")
+    with pytest.raises(OutputError, match="second name of another file; remove it"), hold_lock(tmp_path / ".lock"):
+        pass
+    assert (tmp_path / "victim").read_text() == "precious"
+    (tmp_path / ".lock").unlink()
+    with hold_lock(tmp_path / ".lock"):
+        pass
+
+
 def test_a_file_system_without_locks_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.images import read_image
-from jigsawnet.io.pieces import list_pictures, read_key_color, write_pieces
+from jigsawnet.io.pieces import list_pictures, list_unread, read_key_color, say_unread, write_pieces
 from jigsawnet.types import Piece, Puzzle
 
 EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "examples"
@@ -49,6 +49,29 @@ def test_only_pictures_count(tmp_path: Path) -> None:
     make_files(tmp_path, ".hidden.png", "notes.txt", "data.json", "noending", "assembly.png", "assembly_2.png", "Thumbs.db")
     (tmp_path / "folder.png").mkdir()
     assert listed(tmp_path) == ["a.JPG", "b.jpeg", "c.tif", "d.TIFF", "e.webp", "f.bmp", "g.png"]
+
+
+def test_new_formats_count(tmp_path: Path) -> None:
+    make_files(tmp_path, "a.heic", "b.HEIF", "c.hif", "d.avif", "e.PDF")
+    assert listed(tmp_path) == ["a.heic", "b.HEIF", "c.hif", "d.avif", "e.PDF"]
+
+
+def test_files_that_may_be_pictures_are_named_and_others_are_not(tmp_path: Path) -> None:
+    make_files(tmp_path, "10.gif", "9.gif", "page.psd", "raw.CR2", "drawing.svg", "scan.jpg.part", "noending", "scans.zip")
+    make_files(
+        tmp_path, ".hidden.gif", "groundTruth.txt", "data.json", "README", "notes.md", "poses.csv", "Thumbs.db", "IMG_1.AAE"
+    )
+    make_files(tmp_path, "assembly.png", "assembly.svg", "report.html", "a.png", "b.heic")
+    (tmp_path / "folder.gif").mkdir()
+    unread = ["9.gif", "10.gif", "drawing.svg", "noending", "page.psd", "raw.CR2", "scan.jpg.part", "scans.zip"]
+    assert list_unread(tmp_path) == unread
+    readable = "PNG, JPEG, TIFF, WebP, BMP, HEIC, AVIF or PDF."
+    (sentence,) = say_unread(unread)
+    assert sentence.startswith("9.gif, 10.gif, drawing.svg, noending, page.psd and 3 more were not read, being of another kind")
+    assert sentence.endswith(f": save them as {readable}")
+    assert say_unread(unread[:2]) == [f"9.gif and 10.gif were not read, being of another kind: save them as {readable}"]
+    assert say_unread(unread[:1]) == [f"9.gif was not read, being of another kind: save it as {readable}"]
+    assert say_unread([]) == []
 
 
 @pytest.mark.parametrize("marker", ["groundTruth.txt", "bg_color.txt"])
@@ -162,5 +185,5 @@ def test_names_that_clash_are_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="cannot be made"):
+    with pytest.raises(OutputError, match="cannot be written"):
         write_pieces(tmp_path / "file", make_puzzle("a.png"))

@@ -23,7 +23,7 @@ def parse(text: str) -> Suite:
 def test_what_is_shipped_can_be_read() -> None:
     sizes = {f"photos-{n}" for n in (9, 36, 100, 400, 1000)}
     stages = {"match", "compose", "detect", "precision", "solve"}
-    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "strips", "world"} | stages | sizes
+    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "strips", "chads", "world"} | stages | sizes
     for name in builtin_suites():
         suite = load_suite(name)
         assert suite.name == name
@@ -90,7 +90,9 @@ def test_the_world_is_every_preset_at_three_strengths() -> None:
         assert (kind.source, group.shred.pieces) == ("pages" if kind.preset == "torn-page" else "photos", 36)
         assert kind.puzzles >= 4
         found.setdefault(kind.preset, []).append(kind.strength)
-    assert found == {name: [0.25, 0.5, 1.0] for name in PRESETS if name != "strip-cut"}, "strips have a suite of their own"
+    assert found == {name: [0.25, 0.5, 1.0] for name in PRESETS if "-cut" not in name}, (
+        "strips and chads have suites of their own"
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,6 +129,13 @@ def test_the_world_is_every_preset_at_three_strengths() -> None:
 def test_a_mistake_is_named(text: str, sentence: str) -> None:
     with pytest.raises(FormatError, match=sentence):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 3000, "x = " + "9" * 5000, "a." * 5000 + "a = 1"])
+def test_what_no_parser_should_see_is_one_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(FormatError, match=r"mine\.toml is "):
+        load_suite(str(tmp_path / "mine.toml"))
 
 
 def test_a_suite_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -135,8 +135,43 @@ def test_a_damaged_picture_stops_and_is_named(tmp_path: Path, damage: str) -> No
     }[damage]
     (folder / "b.png").write_bytes(data)
     (folder / "c.png").write_bytes(data)
-    with pytest.raises(InputError, match=r"^b\.png is"):
+    with pytest.raises(InputError, match=r"^b\.png is .*\. Nor can these be used: c\.png\.$"):
         load_puzzle(folder)
+
+
+def test_all_damaged_pictures_are_named_or_counted(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "f", "a.png", *(f"{k}.png" for k in range(9)))
+    for k in range(9):
+        (folder / f"{k}.png").write_bytes(b"words")
+    said = r"^0\.png is not a picture .* Nor can these be used: 1\.png, 2\.png, 3\.png, 4\.png, 5\.png and 3 more\.$"
+    with pytest.raises(InputError, match=said):
+        load_puzzle(folder)
+    for k in range(9):
+        (folder / f"{k}.tif").write_bytes((folder / f"{k}.png").read_bytes())
+        (folder / f"{k}.png").write_bytes(b"%PDF-1.7 and nothing else")
+    with pytest.raises(InputError, match=r"^0\.png is damaged .* 5\.png and 3 more\.$"):
+        load_puzzle(folder)
+
+
+def test_other_kinds_of_files_are_named(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "f", "a.png", "b.png")
+    for name in ("c.gif", "notes.txt", ".hidden.gif"):
+        (folder / name).touch()
+    said = "c.gif was not read, being of another kind: save it as PNG, JPEG, TIFF, WebP, BMP, HEIC, AVIF or PDF."
+    assert load_puzzle(folder).warnings == (said,)
+    for name in ("a.png", "b.png"):
+        (folder / name).unlink()
+    with pytest.raises(InputError, match=r"holds no pictures of pieces: .* c\.gif was not read"):
+        load_puzzle(folder)
+
+
+def test_pages_are_pieces_too(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "f", "z.png")
+    first, second = Image.fromarray(piece(7)), Image.fromarray(piece(8))
+    first.save(folder / "two.tif", save_all=True, append_images=[second])
+    puzzle = load_puzzle(folder)
+    assert puzzle.names() == ("two.tif page 1", "two.tif page 2", "z.png")
+    np.testing.assert_array_equal(puzzle.pieces[1].image, piece(8)[..., :3])
 
 
 def test_several_pieces_in_one_picture_stop(tmp_path: Path) -> None:

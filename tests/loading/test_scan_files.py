@@ -7,12 +7,13 @@ import zlib
 from pathlib import Path
 
 import cv2
+import made_files
 import numpy as np
 import pytest
 from PIL import Image
 
 from jigsawnet.errors import InputError
-from jigsawnet.loading import load_input
+from jigsawnet.loading import ScanInput, load_input
 from jigsawnet.types import UInt8Array
 
 
@@ -35,6 +36,65 @@ def test_scans_of_every_kind_are_read(tmp_path: Path, mode: str, suffix: str) ->
     puzzle = load_input([path]).puzzle
     assert puzzle.names() == ("scan-001.png", "scan-002.png", "scan-003.png")
     assert [np.count_nonzero(piece.mask) for piece in puzzle.pieces] == pytest.approx([3000] * 3, rel=0.06)
+
+
+@pytest.mark.parametrize("ending", [".heic", ".avif", ".pdf"])
+def test_scans_of_newer_kinds_are_read(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"scan{ending}"
+    make = {".heic": made_files.heic, ".avif": made_files.avif, ".pdf": made_files.pdf_of_scan}[ending]
+    path.write_bytes(make(page()))
+    puzzle = load_input([path]).puzzle
+    assert puzzle.names() == ("scan-001.png", "scan-002.png", "scan-003.png")
+    assert [np.count_nonzero(piece.mask) for piece in puzzle.pieces] == pytest.approx([3000] * 3, rel=0.06)
+
+
+@pytest.mark.parametrize("ending", [".tif", ".pdf"])
+def test_each_page_is_a_scan(tmp_path: Path, ending: str) -> None:
+    path, turned = tmp_path / f"scan{ending}", np.ascontiguousarray(page()[::-1])
+    if ending == ".tif":
+        path.write_bytes(made_files.tiff(page(), turned, page(), dpi=(300, 300)))
+    else:
+        draw = b"q 57.6 0 0 36 0 0 cm /I Do Q"
+        path.write_bytes(made_files.pdf_pages([draw] * 3, made_files.pdf_picture(page()), b"0 0 57.6 36"))
+    loaded = load_input([path])
+    assert loaded.puzzle.names() == tuple(f"scan page {k}-00{i}.png" for k in (1, 2, 3) for i in (1, 2, 3))
+    assert [check.name for check in loaded.checks] == [f"scan page {k}.png" for k in (1, 2, 3)]
+    assert [check.scan_name for check in loaded.checks] == [f"scan{ending} page {k}" for k in (1, 2, 3)]
+    assert loaded.dpi == 300.0
+    some = load_input([path], ScanInput(pages="3,1")).puzzle
+    assert some.names()[::3] == ("scan page 3-001.png", "scan page 1-001.png")
+
+
+def test_backs_may_be_pages_too(tmp_path: Path) -> None:
+    front, back = tmp_path / "fronts.tif", tmp_path / "backs.tif"
+    front.write_bytes(made_files.tiff(page(), page()))
+    back.write_bytes(made_files.tiff(np.ascontiguousarray(page()[:, ::-1]), np.ascontiguousarray(page()[:, ::-1])))
+    assert sorted(load_input([front], ScanInput(back=(back,))).backs) == list(range(6))
+
+
+@pytest.mark.parametrize("with_backs", [False, True])
+def test_the_bar_moves_while_a_scan_is_cut(tmp_path: Path, with_backs: bool) -> None:
+    scans = [tmp_path / "a.png", tmp_path / "b.png"]
+    for path in scans:
+        Image.fromarray(page()).save(path)
+    calls: list[tuple[str, int, int]] = []
+    options = ScanInput(back=tuple(scans) if with_backs else ())
+    load_input(scans, options, progress=lambda *call: calls.append(call))
+    cut = [call[1:] for call in calls if call[0] == "cut"]
+    total = 2 * (11 if with_backs else 6)
+    assert cut == [(k, total) for k in range(1, total + 1)]
+
+
+def test_other_files_beside_scans_are_named(tmp_path: Path) -> None:
+    Image.fromarray(page()).save(tmp_path / "a.png")
+    for name in ("b.gif", "notes.txt"):
+        (tmp_path / name).touch()
+    assert load_input([tmp_path]).puzzle.warnings[0].startswith("b.gif was not read, being of another kind")
+    backs = tmp_path / "backs"
+    backs.mkdir()
+    Image.fromarray(page()[:, ::-1]).save(backs / "a.png")
+    (backs / "c.gif").touch()
+    assert load_input([tmp_path], ScanInput(back=(backs,))).puzzle.warnings[1].startswith("c.gif was not read")
 
 
 def huge_png() -> bytes:

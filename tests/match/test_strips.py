@@ -8,16 +8,28 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import pytest
-from shredded import clouds, page, strips_of
+from shredded import page, strips_of
 
 from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2
 from jigsawnet.learned import load_learned
-from jigsawnet.match.strips import SideJoins, Sides, agreement, best_joins, find_strip_joins, shape_sides, shares, with_shapes
+from jigsawnet.match.strips import (
+    SideJoins,
+    Sides,
+    agreement,
+    best_joins,
+    find_block_joins,
+    find_strip_joins,
+    leads,
+    shape_sides,
+    shares,
+    stretch_shares,
+    with_shapes,
+)
 from jigsawnet.pipeline import solve_puzzle
 from jigsawnet.stopping import Stop
-from jigsawnet.strips import Strip
+from jigsawnet.strips import Strip, stand_up
 from jigsawnet.types import Piece, Puzzle
 from jigsawnet.workers import LocalWorkers
 
@@ -27,7 +39,7 @@ TURNED = (1, 4, 5)
 
 @pytest.fixture(scope="module")
 def strips() -> Puzzle:
-    return strips_of(clouds(), COUNT, turned=TURNED)
+    return strips_of(page(0, 640, 1450), COUNT, turned=TURNED)
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +106,9 @@ def test_a_side_that_fits_everywhere_takes_nothing_from_a_better_pair() -> None:
 
 
 def test_neighbours_of_a_page_are_first_whichever_way_up(strips: Puzzle, rows: Candidates) -> None:
-    best = {(int(i), int(j)) for i, j in zip(rows.i[: COUNT - 1], rows.j[: COUNT - 1], strict=True)}
-    assert best == set(pairwise(range(COUNT)))
-    for k in range(COUNT - 1):
-        i, j = int(rows.i[k]), int(rows.j[k])
+    best = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(rows.i[:COUNT], rows.j[:COUNT], strict=True))}
+    assert set(best) - {(0, COUNT - 1)} == set(pairwise(range(COUNT))), "the outermost sides have only each other"
+    for (i, j), k in best.items():
         turn = abs(rows.i_from_j(k).theta)
         assert (turn > 3.0) == ((i in TURNED) != (j in TURNED)), "turned to each other when one of them lies upside down"
 
@@ -139,9 +150,50 @@ def test_a_page_is_solved_as_a_chain(strips: Puzzle) -> None:
 def test_blank_strips_stay_aside(strips: Puzzle) -> None:
     blank = [replace(p, idx=COUNT + k, name=f"blank_{k}.png", image=np.repeat(p.mask[..., None], 3, axis=2) * np.uint8(245))
              for k, p in enumerate(strips.pieces[:4])]  # fmt: skip
-    assembly = solve_puzzle(Puzzle("page", (*strips.pieces, *blank))).assembly
+    solution = solve_puzzle(Puzzle("page", (*strips.pieces, *blank)))
+    assembly = solution.assembly
+    assert any("blank_0.png" in note and "Nothing is printed" in note for note in solution.report.warnings)
     assert set(assembly.components[0]) == set(range(COUNT))
     assert all(assembly.confidence.get(idx, 0.0) < 0.5 for idx in range(COUNT, COUNT + 4))
+
+
+def _part(piece: Piece, rows: slice, idx: int, name: str) -> Piece:
+    mask = np.zeros_like(piece.mask)
+    mask[rows] = piece.mask[rows]
+    return Piece(idx, name, piece.image * mask[..., None].astype(np.uint8), mask)
+
+
+def test_a_strip_torn_in_two_confuses_nobody(strips: Puzzle) -> None:
+    whole = strips.pieces[3]
+    cut = len(whole.mask) // 2
+    halves = _part(whole, slice(0, cut), 3, "upper.png"), _part(whole, slice(cut, None), COUNT, "lower.png")
+    assembly = solve_puzzle(Puzzle("page", (*strips.pieces[:3], halves[0], *strips.pieces[4:], halves[1]))).assembly
+    sure = {(e.alignment.i, e.alignment.j) for e in assembly.joins if e.confidence > 0.9}
+    assert sure <= {*pairwise(range(COUNT)), (2, COUNT), (4, COUNT)}
+    assert {0, 1, 2} <= set(next(c for c in assembly.components if 0 in c))
+
+
+def test_a_strip_seen_in_a_mirror_stays_aside(strips: Puzzle) -> None:
+    odd = strips.pieces[4]
+    mirrored = replace(odd, image=np.ascontiguousarray(odd.image[:, ::-1]), mask=np.ascontiguousarray(odd.mask[:, ::-1]))
+    assembly = solve_puzzle(Puzzle("page", (*strips.pieces[:4], mirrored, *strips.pieces[5:]))).assembly
+    assert all(e.confidence < 0.9 for e in assembly.joins if 4 in (e.alignment.i, e.alignment.j))
+    assert {0, 1, 2, 3} <= set(next(c for c in assembly.components if 0 in c))
+
+
+def test_rows_of_a_page_are_joined_along_their_ends() -> None:
+    """Two rows as chads would make them, the second upside down; chads stand upright, so rows meet at their ends."""
+    sheet = page(11, 950, 1200)
+    cut = 300 + int((sheet[300:400, :, 0] < 128).sum(axis=1).argmax())  # through print
+    rows = [np.pad(part, ((6, 6), (6, 6), (0, 0))) for part in (sheet[: cut - 1], sheet[cut + 1 : 800][::-1, ::-1])]
+    pieces = [Piece(k, f"{k}.png", row, np.pad(np.ones(np.array(row.shape[:2]) - 12, bool), 6)) for k, row in enumerate(rows)]
+    found = find_block_joins([stand_up(piece, 0.0, 1.0) for piece in pieces], Context(), load_learned())
+    likely = found.take(found.fit > 0.5)
+    assert len(likely) == 1
+    assert abs(likely.i_from_j(0).theta) == pytest.approx(np.pi, abs=0.02)
+    upper, lower = (_middle(piece) for piece in pieces)
+    apart = likely.i_from_j(0) @ lower - upper
+    assert (apart[0], apart[1]) == pytest.approx((0, upper[1] + lower[1] - 12), abs=6)
 
 
 def _middle(piece: Piece) -> np.ndarray:
@@ -166,7 +218,7 @@ def test_edges_that_run_alike_are_found_and_tell_of_others() -> None:
     ]
     blank = Sides(*np.zeros((2, 12, 300, 4), np.float32), np.full(6, 300))
     shapes = shape_sides(strips, blank)
-    true = SideJoins(np.arange(0, 10, 2), np.arange(2, 12, 2), np.zeros(5, np.int64), np.ones(5), np.ones(5))
+    true = SideJoins(np.arange(0, 10, 2), np.arange(2, 12, 2), np.zeros(5, np.int64), *np.ones((3, 5)))
     assert agreement(true, shapes) > 0.95
     wrong = replace(true, b=np.roll(true.b, 1))
     assert agreement(wrong, shapes) < 0.5
@@ -177,10 +229,51 @@ def test_edges_that_run_alike_are_found_and_tell_of_others() -> None:
 
 def test_few_sure_joins_say_nothing_about_shape() -> None:
     shapes = Sides(*np.ones((2, 4, 30, 1), np.float32), np.full(2, 30))
-    assert agreement(SideJoins(*np.array([[0], [2], [0]]), np.ones(1), np.ones(1)), shapes) == 0.0
+    assert agreement(SideJoins(*np.array([[0], [2], [0]]), *np.ones((3, 1))), shapes) == 0.0
 
 
 def test_stopped_early_there_are_no_candidates(strips: Puzzle) -> None:
     stop = Stop()
     stop.request()
     assert len(find_strip_joins(strips.pieces, Context(stop=stop), load_learned())) == 0
+
+
+def side_joins(*joins: tuple[int, int, int, float]) -> SideJoins:
+    a, b, slide, evidence = zip(*joins, strict=True)
+    return SideJoins(np.array(a), np.array(b), np.array(slide), np.array(evidence, float), *np.zeros((2, len(a))))
+
+
+def test_two_halves_share_a_long_side() -> None:
+    """0 is twice as long as 1 and 2, and has both to its right, one below the other."""
+    rows = np.array([100, 50, 50])
+    apart = stretch_shares(side_joins((0, 2, 0, 60.0), (0, 4, -50, 60.0)), rows)
+    assert (apart > 0.99).all()
+    same = stretch_shares(side_joins((0, 2, 0, 60.0), (0, 4, 0, 60.0)), rows)
+    assert same == pytest.approx([0.5, 0.5], abs=0.01)
+
+
+def test_stretches_are_the_same_seen_upside_down() -> None:
+    """The right side of 0 is the left one of 0 turned: there, its rows are counted from the other end."""
+    rows = np.array([100, 50, 50])
+    lower, upper = (stretch_shares(side_joins((0, 2, 0, 60.0), (5, 1, slide, 60.0)), rows) for slide in (0, 50))
+    assert (lower > 0.99).all(), "1 lies at the upper half, 2, turned, at the lower one"
+    assert upper == pytest.approx([0.5, 0.5], abs=0.01)
+
+
+def test_weak_evidence_is_no_join_though_there_is_no_rival() -> None:
+    assert stretch_shares(side_joins((0, 2, 0, 2.0)), np.array([50, 50]))[0] < 0.05
+
+
+def test_what_all_strips_have_in_common_is_no_lead() -> None:
+    """Level lines give every two sides some evidence, full ones more; what one pair has beyond that counts."""
+    rng = np.random.default_rng(0)
+    full = rng.uniform(20, 200, 24)
+    evidence = full[:, None] + full + rng.normal(0, 4, (24, 24))
+    evidence = (evidence + evidence.T) / 2
+    np.fill_diagonal(evidence, -np.inf)
+    evidence[3, 8] = evidence[8, 3] = evidence[3, 8] + 120
+    found = leads(evidence)
+    assert found[3, 8] == found.max()
+    assert found[3, 8] > 4
+    others = found[np.isfinite(evidence) & (evidence != evidence[3, 8])]
+    assert np.percentile(others, 99) < 2.5

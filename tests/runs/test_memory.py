@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError, MemoryLimitError
+from jigsawnet.io import run_folder
 from jigsawnet.runs import Request, memory, read_size, solve_run
 from jigsawnet.runs.memory import estimate_bytes, show_size
 from jigsawnet.types import Assembly, Puzzle
@@ -78,3 +81,31 @@ def test_a_run_that_grows_too_large_ends_and_keeps_what_is_finished(
     assert not (tmp_path / "assembly.json").exists()
     monkeypatch.undo()
     assert solve_run(Request((nine,)), tmp_path).reused == ("pieces", "match", "score")
+
+
+def test_pictures_are_refused_by_the_sizes_they_declare_before_they_are_read(
+    nine: Path, nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [piece.mask.size for piece in nine_pieces[0].pieces]
+    needed = 10**6 + 4 * sum(sizes) + 8 * max(sizes)
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 10**6)
+    monkeypatch.setattr(Image.Image, "load", lambda _: pytest.fail("a picture was read"))
+    with pytest.raises(
+        MemoryLimitError, match=r"Reading the pictures \(\d+ million pixels\) takes about .* raise --memory-limit"
+    ):
+        solve_run(Request((nine,)), tmp_path / "out", memory_limit=needed - 1)
+    assert not (tmp_path / "out").exists()
+    memory.MemoryGuard(needed).check_pictures(sizes)
+    memory.MemoryGuard(None).check_pictures([10**12])
+
+
+def test_a_saved_stage_is_refused_by_its_size_before_it_is_read(
+    nine: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(undisturbed, tmp_path / "out")
+    size = max(path.stat().st_size for path in (tmp_path / "out" / "stages").glob("pieces-*"))
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 1000)
+    monkeypatch.setattr(run_folder, "read_arrays", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(MemoryLimitError, match=r"pieces-\w+\.npz takes \d+ MB of memory to be read, beyond the limit of"):
+        solve_run(Request((nine,)), tmp_path / "out", memory_limit=size + 999)
+    memory.MemoryGuard(size + 1000).check_file(tmp_path, size)

@@ -90,7 +90,7 @@ def test_a_full_disk_is_said_and_the_last_good_checkpoint_survives(
 ) -> None:
     _save(tmp_path, 1)
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 import torch
@@ -81,19 +82,23 @@ def fake_page(seed: int) -> UInt8Array:
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> list[Path]:
-    files = [tmp_path / f"{k}.npy" for k in range(3)]
-    for k, path in enumerate(files):
-        np.save(path, fake_page(k))
-    return files
+def pages(tmp_path: Path) -> tuple[list[Path], list[Path]]:
+    """Grey pages, and shredded ones."""
+    printed, shredded = ([tmp_path / f"{k}.{suffix}" for k in range(3)] for suffix in ("png", "npy"))
+    for k in range(3):
+        cv2.imwrite(str(printed[k]), np.random.default_rng(k).integers(0, 256, (400, 300), np.uint8))
+        np.save(shredded[k], fake_page(k))
+    return printed, shredded
 
 
-def train(pages: list[Path], folder: Path, steps: int, progress: Callable[[str, int, int], None] = lambda *_: None) -> SidePair:
+def train(
+    pages: tuple[list[Path], list[Path]], folder: Path, steps: int, progress: Callable[[str, int, int], None] = lambda *_: None
+) -> SidePair:
     config = StrokesConfig(steps=steps, checkpoint_every=2, threads=1)
-    return strokes._train(pages, config, folder, progress)[0]
+    return strokes._train(*pages, config, folder, progress)[0]
 
 
-def test_an_interrupted_training_goes_on_to_the_same_weights(pages: list[Path], tmp_path: Path) -> None:
+def test_an_interrupted_training_goes_on_to_the_same_weights(pages: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
     class BrokenOffError(Exception):
         pass
 

@@ -14,6 +14,7 @@ from jigsawnet.runs import Run
 from jigsawnet.viewer.serve import Workbench
 from jigsawnet.viewer.session import Session
 
+LetIn = Callable[[str], httpx.Client]
 EDIT = {"revision": 0, "edit": {"kind": "pin", "pieces": [1]}}
 
 
@@ -36,10 +37,9 @@ def stranger(bench: Workbench) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def friend(bench: Workbench) -> Iterator[httpx.Client]:
+def friend(bench: Workbench, let_in: LetIn) -> Iterator[httpx.Client]:
     """A client that has the cookie."""
-    cookies = {f"jigsawnet-{httpx.URL(bench.address).port}": bench.token}
-    with httpx.Client(base_url=_base(bench), cookies=cookies, timeout=600) as client:
+    with let_in(bench.address) as client:
         yield client
 
 
@@ -59,14 +59,48 @@ def test_without_the_token_nothing_is_told(stranger: httpx.Client, path: str, to
     assert "set-cookie" not in answer.headers
 
 
-def test_the_token_in_the_address_becomes_a_cookie_that_no_script_sees(bench: Workbench) -> None:
-    with httpx.Client(base_url=_base(bench), timeout=600) as stranger:
-        first = stranger.get(f"/api/state?token={bench.token}")
-        assert first.status_code == 200
-        cookie = first.headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=Strict" in cookie
-        assert stranger.get("/api/state").status_code == 200
+def test_the_token_opens_once_and_leaves_the_address(bench: Workbench) -> None:
+    address, port = bench.address, httpx.URL(bench.address).port
+    token = httpx.URL(address).params["token"]
+    with httpx.Client(timeout=600) as browser:
+        first = browser.get(address)
+        room = first.headers["location"]
+        assert first.status_code == 303
+        assert room.startswith("/")
+        assert token not in room
+        name, cookie = next(iter(first.cookies.items()))
+        assert name == f"jigsawnet-{port}", "bound to its port by name"
+        assert cookie != token
+        assert cookie not in room
+        words = {word.strip() for word in first.headers["set-cookie"].lower().split(";")}
+        assert {"httponly", "samesite=strict", f"path={room.lower()}"} <= words
+        page = browser.get(f"{_base(bench)}{room}")
+        assert page.status_code == 200
+        assert token not in page.text
+        assert browser.get(address).status_code == 401, "it was used"
+        assert browser.get(f"{_base(bench)}{room}api/state").status_code == 200
+        assert browser.get(f"{_base(bench)}/api/state").status_code == 401, "outside the room the cookie is not even sent"
+    assert bench.address != address, "for another browser there is a new one"
+    assert httpx.get(f"{_base(bench)}{room}", timeout=600).status_code == 401, "the room alone opens nothing"
+    assert httpx.get(f"{_base(bench)}{room}api/state?token={token}", timeout=600).status_code == 401
+
+
+def test_what_another_server_of_this_machine_has_set_is_no_obstacle(friend: httpx.Client) -> None:
+    """Cookies do not know ports: there may be two of one name."""
+    name, cookie = next(iter(friend.cookies.items()))
+    for line in (f"{name}=planted; {name}={cookie}", f"{name}={cookie}; {name}=planted; other=1"):
+        answer = httpx.get(friend.base_url.join("api/state"), headers={"Cookie": line}, timeout=600)
+        assert answer.status_code == 200
+    planted = httpx.get(friend.base_url.join("api/state"), headers={"Cookie": f"{name}=planted"}, timeout=600)
+    assert planted.status_code == 401
+
+
+def test_a_token_is_not_used_up_by_a_look_or_from_a_foreign_name(bench: Workbench) -> None:
+    address = bench.address
+    assert httpx.head(address, timeout=600).status_code == 401
+    assert httpx.post(address, timeout=600).status_code == 401
+    assert httpx.get(address, headers={"Host": "evil.example"}, timeout=600).status_code == 421
+    assert bench.address == address
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.nip.io:{port}", ""])
@@ -115,6 +149,7 @@ def test_no_path_leads_out(friend: httpx.Client, path: str) -> None:
     port = friend.base_url.port
     assert port is not None
     name, cookie = next(iter(friend.cookies.items()))
+    path = friend.base_url.path.rstrip("/") + path
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {name}={cookie}\r\nConnection: close\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=600) as raw:  # httpx would tidy the path up
         raw.sendall(request.encode())

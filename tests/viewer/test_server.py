@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -13,7 +16,10 @@ import pytest
 from PIL import Image
 
 from jigsawnet.io.edits_json import EDITS_FILE
+from jigsawnet.runs import Run
 from jigsawnet.viewer.session import Session
+
+Served = Callable[[Session], AbstractContextManager[httpx.Client]]
 
 
 def _edit(client: httpx.Client, revision: int, **edit: object) -> dict:  # type: ignore[type-arg]
@@ -176,3 +182,21 @@ def test_what_the_disk_refuses_is_not_taken(client: httpx.Client, nine_session: 
     assert answer.json()["error"]
     assert nine_session.revision == 0
     assert nine_session.arrangement.pinned == frozenset()
+
+
+def test_a_run_that_may_only_be_read_is_shown_and_not_changed(
+    nine_in: Callable[[Path], Run], served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = nine_in(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK))
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    with served(Session(run)) as client:
+        state = client.get("/api/state").json()
+        assert state["read_only"] is True
+        assert len(state["pieces"]) == 9
+        for path, body in (("edits", {"edit": {"kind": "pin", "pieces": [1]}}), ("undo", {}), ("solve", {})):
+            answer = client.post(f"/api/{path}", json={"revision": 0, **body})
+            assert answer.status_code == 422
+            assert "may only be read" in answer.json()["error"]
+        assert client.get("/api/export/assembly.png").status_code == 200
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before

@@ -36,21 +36,28 @@ def main_code(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _run(words)
-    except JigsawNetError as error:
-        say_error(str(error))
-        return 2
     except BrokenPipeError:  # the reader has closed the pipe, as in `jigsawnet --help | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except OSError as error:
-        say_error(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
-        return 2
-    except MemoryError:
-        say_error("There is not enough memory for this; give fewer or smaller pictures, or use a larger machine.")
+    except ModuleNotFoundError:
+        raise
+    except (JigsawNetError, OSError, ImportError, MemoryError) as error:
+        say_error(_sentence(error))
         return 2
     except KeyboardInterrupt:
         say_error("Stopped.")
         return 130
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; give fewer or smaller pictures, or use a larger machine."
+    if isinstance(error, ImportError) or (isinstance(error, OSError) and "shared object" in str(error)):  # as numba says it
+        reason = [*str(error).splitlines(), "no reason is given"][0][:300].rstrip(".")
+        return f"A library cannot be loaded, as when there is not enough memory: {reason}."
+    if isinstance(error, OSError):
+        return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}"
+    return str(error)
 
 
 def _run(words: list[str]) -> int:

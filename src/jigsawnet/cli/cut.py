@@ -12,11 +12,11 @@ import tyro
 from jigsawnet.cli.console import Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
 from jigsawnet.fragments.check import Finding
-from jigsawnet.io.files import staged_folder
 from jigsawnet.io.images import silent_decoders
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.io.scans import CHECK_FOLDER, CUT_FILE, write_checks, write_cut_record
-from jigsawnet.loading import CutScan, ScanInput, cut_scans, find_scale, list_scans, no_pieces
+from jigsawnet.io.staged import staged_folder
+from jigsawnet.loading import CutScan, ScanInput, cut_scans, find_scale, list_scans, no_pieces, say_left_out
 from jigsawnet.types import Piece, Puzzle
 
 BACK_FOLDER = "back"
@@ -35,13 +35,13 @@ class Cut:
 
     def run(self) -> int:
         """Find, check and write."""
-        scans = list_scans(self.scans)
+        scans = list_scans(self.scans, self.options.pages)
         if not scans:
             raise InputError("Name at least one scan to cut.")
         scale = find_scale(scans, self.options)
         done: list[CutScan] = []
         with staged_folder(self.out, CUT_FILE) as stage, progress_bars() as progress, silent_decoders():
-            for cut in cut_scans(scans, scale, list_scans(self.options.back), self.options, progress):
+            for cut in cut_scans(scans, scale, list_scans(self.options.back, self.options.pages), self.options, progress):
                 _write(stage, cut.pieces, scale.dpi)
                 _write(stage / BACK_FOLDER, cut.backs.values(), scale.dpi)
                 write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in cut.checks})
@@ -51,6 +51,7 @@ class Cut:
                 raise no_pieces(scans)
             pieces = [piece for cut in done for piece in _piece_records(cut)]
             write_cut_record(stage / CUT_FILE, [_scan_record(cut) for cut in done], pieces)
+        say_notes(say_left_out([*self.scans, *self.options.back]))
         say_notes([finding.sentence for finding in scale.findings])
         say_notes([f"{cut.name}: {finding.sentence}" for cut in done for finding in cut.findings])
         say(f"{n_pieces} pieces from {len(scans)} {'scan' if len(scans) == 1 else 'scans'} in {self.out}")

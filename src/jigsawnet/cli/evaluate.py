@@ -14,6 +14,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.cli.console import Flag, say
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate
+from jigsawnet.evaluation.reliability import confidence_bins
 from jigsawnet.io.assembly_json import CANDIDATES_FILE, read_assembly, read_choices
 from jigsawnet.io.files import RESULT_FILE
 from jigsawnet.io.images import silent_decoders
@@ -32,6 +33,9 @@ class Eval:
     """Folder of the pieces, with truth.json or groundTruth.txt."""
     gap_px: float = 5.0
     """Pieces whose borders come this close in the truth are neighbours; give more for worn pieces."""
+    confidence: Flag = False
+    """Also print how far the confidences can be trusted: what they say, how many were right, and how many there are, for pieces
+    and for joins."""
     json: Flag = False
     """Print one JSON line, for programs."""
 
@@ -55,6 +59,9 @@ class Eval:
         values = dataclasses.asdict(evaluate(puzzle, assembly, truth, self.gap_px, offered))
         if found:
             values["candidate_recall"] = candidate_recall(puzzle, (a for a, _ in found), truth, gap_px=self.gap_px)
+        if self.confidence:
+            bins = confidence_bins(puzzle, assembly, truth)
+            values["confidence"] = {what: [dataclasses.asdict(each) for each in found] for what, found in bins.items()}
         for line in [json.dumps(values)] if self.json else _metric_lines(values):
             say(line)
         return 0
@@ -65,10 +72,22 @@ def _metric_lines(values: dict[str, Any]) -> list[str]:
         value = values.get(key)
         return "-" if value is None else f"{100 * value:.1f} %"
 
-    return [
+    lines = [
         f"PCR {percent('pcr')} (tight {percent('pcr_tight')})   pieces in the right place, {values['n']} in all",
         f"ACR {percent('acr')}   right candidates that were chosen, of those that could be",
         f"joins right {percent('acr_precision')}, found {percent('acr_recall')}   over all joins, over all true neighbours",
         f"LCR {percent('lcr')}   largest part connected by right joins",
         f"candidate recall {percent('candidate_recall')}   true neighbours with a right candidate",
     ]
+    return lines + [line for what, bins in values.get("confidence", {}).items() for line in _confidence_lines(what, bins)]
+
+
+def _confidence_lines(what: str, bins: list[dict[str, Any]]) -> list[str]:
+    """A table of what was said and what was right."""
+    if not bins:
+        return ["", f"{what}: none has a confidence"]
+    rows = [
+        f"{each['low']:4.0%} to {each['high']:4.0%}  {each['said']:8.1%}  {each['right']:8.1%}  {each['count']:6d}"
+        for each in bins
+    ]
+    return ["", f"{what:<12}  {'said':>8}  {'right':>8}  {'count':>6}", *rows]

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Flag, say
+from jigsawnet.cli.console import Flag, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.errors import ConfigError
+from jigsawnet.io.files import can_write_in
 from jigsawnet.io.lock import hold_lock
+from jigsawnet.io.run_folder import tidy_folder
 from jigsawnet.io.truth import read_truth
 from jigsawnet.runs import Run, open_run
 from jigsawnet.stopping import Stop
@@ -32,7 +34,7 @@ TAKEN = "The workbench is open on {folder} already{holder}; use that window, or 
 class View:
     """Open a run in the browser, to see it, correct it and solve on.
 
-    Nothing leaves this machine: the page is served to 127.0.0.1 only, at an address with a secret token. What you do is kept in
+    Nothing leaves this machine: the page is served to 127.0.0.1 only, at an address that opens once. What you do is kept in
     edits.json in the run's folder. Ctrl-C ends it.
     """
 
@@ -75,8 +77,16 @@ def check_web() -> None:
 
 @contextmanager
 def hold_workbench(folder: Path) -> Iterator[None]:
-    """Hold the lock of the workbench of a run; the error of a second one says who has it."""
+    """Hold the lock of the workbench of a run; the error of a second one says who has it.
+
+    A run that may only be read is not locked: there is nothing to change, and it can be seen by many.
+    """
+    if not can_write_in(folder):
+        say_notes([f"{folder} may only be read, so nothing can be changed; copy it to a place of yours to correct it."])
+        yield
+        return
     with hold_lock(folder / LOCK_FILE, TAKEN):
+        tidy_folder(folder)
         yield
 
 

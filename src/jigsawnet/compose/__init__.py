@@ -10,6 +10,7 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.baselines import compose_tsamoura, compose_zhang
 from jigsawnet.compose.best_first import compose_best_first
+from jigsawnet.compose.blocks import join_blocks
 from jigsawnet.compose.chains import compose_chains
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
@@ -34,6 +35,7 @@ __all__ = [
     "SecondRoundStats",
     "compose",
     "composers",
+    "join_blocks",
     "second_round",
 ]  # fmt: skip
 

@@ -19,6 +19,8 @@ from jigsawnet.geometry import carry_rows, invert_rows
 from jigsawnet.types import FloatArray
 
 _SURE = 1e-6
+_STROKES = 0.01
+"""Log odds for a unit of evidence: of joins that are all beyond doubt, those with more printed across them are kept."""
 _ROUNDS = 50
 """So often rings are forbidden and the rest is solved again; what rings are left then lose their weakest join."""
 
@@ -43,6 +45,7 @@ def choose_chains(rows: Candidates, sides: NDArray[np.int64], n_pieces: int, pac
     if not len(rows):
         return np.zeros(0, np.int64)
     gain = np.log(np.maximum(rows.score, _SURE) / np.maximum(1.0 - rows.score, _SURE)) + 1e-3
+    gain += _STROKES * np.maximum(np.nan_to_num(rows.strokes), 0.0)
     count = np.arange(len(rows))
     used, where = np.unique(sides, return_inverse=True)
     once = scipy.sparse.coo_array((np.ones(2 * len(rows)), (where.ravel(), np.repeat(count, 2))), (len(used), len(rows)))

@@ -69,7 +69,7 @@ def second_round(
     ``rows`` are scored, best first. Stopped early, no more components are merged.
     """
     problem = prepare_problem(rows, borders, constraints, overlap=overlap)
-    components = _components_of(assembly)
+    components = components_of(assembly)
     before = len(components)
     gap_px = rows.common_gap_px
     merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, stop or Stop(), overlap)
@@ -114,7 +114,9 @@ class _Merging:
             if self.stop.is_over():
                 return
             move = components.move_between(i, j, i_from_j)
-            if self._joint_score(i, j, move) < self.min_score or self._is_forbidden(i, j, move):
+            if self._joint_score(i, j, move) < self.min_score:
+                continue
+            if brings_forbidden(components, i, j, move, self.constraints, self.borders):
                 continue
             if not placements_intersect(self.borders, components.placed(i), components.placed(j, move), self.overlap):
                 components.merge(i, j, i_from_j)
@@ -137,16 +139,16 @@ class _Merging:
         joint = _joint(seams.fit, length)
         return joint if joint < self.min_score else _joint(self.evidence.score(seams), length)
 
-    def _is_forbidden(self, i: int, j: int, move: SE2) -> bool:
-        """True when the placement would bring about a join that a person has forbidden."""
-        components = self.components
-        fixed, moving = set(components.members(i)), set(components.members(j))
-        for join in self.constraints.forbidden:
-            if (join.i in fixed and join.j in moving) or (join.j in fixed and join.i in moving):
-                a, b = (components.pose(k) if k in fixed else move @ components.pose(k) for k in (join.i, join.j))
-                if is_near(Alignment(join.i, join.j, a.inverse() @ b, 0.0), join, self.borders):
-                    return True
-        return False
+
+def brings_forbidden(components: Components, i: int, j: int, move: SE2, constraints: Constraints, borders: Borders) -> bool:
+    """Whether moving j's component to i's would bring about a join that a person has forbidden."""
+    fixed, moving = set(components.members(i)), set(components.members(j))
+    for join in constraints.forbidden:
+        if (join.i in fixed and join.j in moving) or (join.j in fixed and join.i in moving):
+            a, b = (components.pose(k) if k in fixed else move @ components.pose(k) for k in (join.i, join.j))
+            if is_near(Alignment(join.i, join.j, a.inverse() @ b, 0.0), join, borders):
+                return True
+    return False
 
 
 def _joint(score: FloatArray, length: FloatArray) -> float:
@@ -202,7 +204,8 @@ def _joint_relations(components: Components, aside: frozenset[int], evidence: Ev
     return relations
 
 
-def _components_of(assembly: Assembly) -> Components:
+def components_of(assembly: Assembly) -> Components:
+    """The components of an assembly, to be changed."""
     components = Components(assembly.n_pieces)
     for component in assembly.components:
         first = component[0]

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.fragments.objects import HOLE_AREA_PX, HOLE_SHARE
-from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
 Window = tuple[slice, slice]
@@ -135,7 +134,9 @@ def _nearest_of(values: BoolArray, places: BoolArray) -> BoolArray:
     """For each pixel, what ``values (H, W)`` says at the nearest pixel of ``places``; nothing when there is none."""
     if not places.any():
         return np.zeros_like(values)
-    return values.ravel()[nearest_pixels(places, mask=3)[0]]
+    _, label = cv2.distanceTransformWithLabels((~places).astype(np.uint8), cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
+    nearest: BoolArray = values[places][label - 1]  # the places are numbered from 1, row by row
+    return nearest
 
 
 def _disc(radius: int) -> UInt8Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -22,6 +22,8 @@ from jigsawnet.fragments.paper import find_paper, refine_borders
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, UInt8Array
 
+STEPS = 5
+"""Parts of the work of finding the pieces of a scan."""
 _MIN_AREA_PX = 64
 _SUSPECT_AREA = 1.5
 """An object with a neck is suspected to be two pieces from this many times the usual area on."""
@@ -104,8 +106,16 @@ class _Object:
     suspect: bool = False
 
 
-def find_pieces(picture: UInt8Array, config: ScanConfig | None = None, *, exclude: Sequence[Box] = ()) -> ScanResult:
+def find_pieces(
+    picture: UInt8Array,
+    config: ScanConfig | None = None,
+    *,
+    exclude: Sequence[Box] = (),
+    step: Callable[[], None] = lambda: None,
+) -> ScanResult:
     """Find the separate pieces on a page ``(H, W, 3)`` uint8 RGB; nothing is looked for in the boxes of ``exclude``.
+
+    ``step`` is called `STEPS` times on the way.
 
     Raises:
         InputError: the picture is no RGB picture, or too small to hold a piece.
@@ -114,8 +124,10 @@ def find_pieces(picture: UInt8Array, config: ScanConfig | None = None, *, exclud
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or min(picture.shape[:2]) < 16:
         raise InputError(f"A scan must be an RGB picture of at least 16 x 16 px, not {picture.shape} {picture.dtype}.")
     background = fit_background(picture, exclude)
-    paper, floor = find_paper(picture, background, config.min_contrast)
+    step()
+    paper, floor = find_paper(picture, background, config.min_contrast, step)
     paper = refine_borders(picture, paper, floor)
+    step()
     for x, y, width, height in exclude:
         paper[max(0, y) : max(0, y + height), max(0, x) : max(0, x + width)] = False
     objects, n_specks = _find_objects(paper, config.speck_share)

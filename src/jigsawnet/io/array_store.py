@@ -6,8 +6,9 @@ import hashlib
 import io
 import json
 import math
+import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.io.files import make_folder, write_stream
+from jigsawnet.io.json_text import parse_json
 from jigsawnet.types import StageReport
 
 Arrays = dict[str, NDArray[Any]]
@@ -37,9 +39,24 @@ class Saved:
 MEASURED = "measured"
 """The name of what a matcher measured, kept beside its candidates for when pieces are added."""
 MAX_BYTES = 64 * 2**30
+_MOST_DIRECTORY = 8 * 2**20
+"""Bytes of the list of entries: those of tens of thousands of pieces."""
+_END, _END_64, _LOCATOR_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
+_ENTRY_BYTES = 30
+"""Before the name and the data of an entry."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biuf"
-_DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError, MemoryError)
+_DAMAGED = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+)
 
 
 class _Hashing(io.RawIOBase):
@@ -56,8 +73,10 @@ class _Hashing(io.RawIOBase):
         return self._stream.write(data)
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], below: Path | None = None) -> str:
     """Write arrays of numbers and truth values, whole or not at all; gives the checksum. The same arrays give the same bytes.
+
+    ``below`` as for `write_stream`.
 
     Raises:
         OutputError: the disk is full or the folder cannot be written.
@@ -73,30 +92,68 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
                     np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
         checksum = through.sha256.hexdigest()
 
-    write_stream(path, write)
+    write_stream(path, write, below)
     return checksum
 
 
-def read_arrays(path: Path, sha256: str | None) -> Arrays | None:
-    """Read arrays back; None when the file is not there, not the one with this checksum (None: any), or no such file at all."""
+def read_arrays(path: Path, sha256: str | None, names: Collection[str] | None = None) -> Arrays | None:
+    """Read arrays back, those with these names (None: all).
+
+    None when the file is not there, not the one with this checksum (None: any), or no such file at all.
+    """
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
         with path.open("rb") as stream:
             if sha256 is not None and hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
                 return None
+            _check_directory(stream)
             with zipfile.ZipFile(stream) as archive:
-                return {info.filename.removesuffix(".npy"): _read(archive, info) for info in archive.infolist()}
+                _check_entries(archive)
+                listed = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+                return {name: _read(archive, listed[name]) for name in (listed if names is None else names)}
     except _DAMAGED:
         return None
 
 
+def _check_directory(stream: IO[bytes]) -> None:
+    """Refuse a list of entries that is too long, before it is read; its length stands at the end of the file."""
+    end = stream.seek(0, io.SEEK_END) - _END.size
+    mark, *_, length, _, comment = _END.unpack(_read_at(stream, end, _END.size))
+    if mark != b"PK\5\6" or comment:
+        raise ValueError("no end")
+    place = end - _LOCATOR_64.size
+    if place >= 0 and (found := _LOCATOR_64.unpack(_read_at(stream, place, _LOCATOR_64.size)))[0] == b"PK\6\7":
+        if found[2] != place - _END_64.size:
+            raise ValueError("not where it belongs")
+        length = _END_64.unpack(_read_at(stream, found[2], _END_64.size))[-2]
+    if length > _MOST_DIRECTORY:
+        raise ValueError("too many entries")
+
+
+def _read_at(stream: IO[bytes], place: int, length: int) -> bytes:
+    stream.seek(place)
+    return stream.read(length)
+
+
+def _check_entries(archive: zipfile.ZipFile) -> None:
+    """Refuse entries that are compressed or overlap: what is unpacked is never larger than the file."""
+    free = 0
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise ValueError("compressed")
+        if info.header_offset < free:
+            raise ValueError("entries overlap")
+        free = info.header_offset + _ENTRY_BYTES + len(info.filename) + info.file_size
+    if free > archive.start_dir:
+        raise ValueError("entries reach into the list of entries")
+
+
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     """One array; its size in the header must be the size of its entry, so that nothing is allocated that is not there."""
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError("compressed")
     with archive.open(info) as entry:
-        np.lib.format.read_magic(entry)
+        if np.lib.format.read_magic(entry) != (1, 0):
+            raise ValueError("of another version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(entry)
         if dtype.kind not in _KINDS or math.prod(shape) * dtype.itemsize != info.file_size - entry.tell():
             raise ValueError("not as large as it says")
@@ -112,7 +169,7 @@ def text_array(value: Any) -> NDArray[np.uint8]:
 
 def read_text_array(array: NDArray[Any]) -> Any:
     """What `text_array` was given."""
-    return json.loads(array.tobytes().decode())
+    return parse_json(array.tobytes().decode())
 
 
 class FolderStore:

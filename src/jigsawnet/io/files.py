@@ -1,18 +1,18 @@
-"""Text files and result folders: bounded reading, atomic writing, all or nothing."""
+"""Files: bounded reading, and writing so that a reader sees the old one or the whole new one."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
 from jigsawnet.errors import FormatError, InputError, OutputError
+from jigsawnet.io.places import hold_below
 
 RESULT_FILE = "assembly.json"
 """A folder with this file holds a finished solve."""
@@ -31,7 +31,7 @@ def read_text(path: Path, max_bytes: int = MAX_TEXT_BYTES) -> str:
         with path.open("rb") as stream:
             data = stream.read(max_bytes + 1)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {_reason(error)}.") from error
+        raise InputError(f"{path} cannot be read: {reason_of(error)}.") from error
     if len(data) > max_bytes:
         raise FormatError(f"{path} is larger than {max_bytes / 2**20:g} MiB, too large for a file of its kind.")
     try:
@@ -48,12 +48,20 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, unless they are there."""
+def make_folder(folder: Path, below: Path | None = None) -> None:
+    """Make a folder and those above it, unless they are there; ``below`` as for `write_stream`."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {_reason(error)}.") from error
+        trusted, parts = _way_to(folder, below)
+        trusted.mkdir(parents=True, exist_ok=True)
+        with hold_below(trusted, parts, make=True):
+            pass
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{folder} cannot be written: {reason_of(error)}.") from error
+
+
+def can_write_in(folder: Path) -> bool:
+    """False when this person may not write into a folder, or nobody may, as on a read-only disk."""
+    return os.access(folder, os.W_OK)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -65,28 +73,42 @@ def write_bytes(path: Path, data: bytes) -> None:
     write_stream(path, lambda stream: stream.write(data))
 
 
-def write_stream(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """As `write_bytes`, for what ``write`` puts into a stream piece by piece."""
-    temporary = path.parent / f"{TEMPORARY}{uuid4().hex}.tmp"
+def write_stream(path: Path, write: Callable[[IO[bytes]], object], below: Path | None = None) -> None:
+    """As `write_bytes`, for what ``write`` puts into a stream piece by piece.
+
+    ``below`` is the folder that a person named, if the file lies deeper: no link leads from there to the file. Nor does one
+    lead into a folder that is not finished.
+    """
+    temporary = f"{TEMPORARY}{uuid4().hex}.tmp"
     try:
-        with temporary.open("xb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        _sync_folder(path.parent)
+        with hold_below(*_way_to(path.parent, below)) as place:
+            try:
+                with place.create(temporary) as stream:
+                    write(stream)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                place.move(temporary, place, path.name)
+                place.sync()
+            finally:
+                with suppress(OSError):
+                    place.unlink(temporary)
     except (OSError, ValueError) as error:
         raise _not_written(path, error) from error
-    finally:
-        with suppress(OSError, ValueError):
-            temporary.unlink(missing_ok=True)
+
+
+def _way_to(folder: Path, below: Path | None) -> tuple[Path, tuple[str, ...]]:
+    """What is trusted of the way to a folder, and the parts that must be no links."""
+    trusted = len((folder if below is None else below).parts)
+    hidden = next((k for k, part in enumerate(folder.parts) if part.startswith(TEMPORARY)), trusted)
+    trusted = min(trusted, hidden)
+    return Path(*folder.parts[:trusted]), folder.parts[trusted:]
 
 
 def _not_written(path: Path, error: Exception) -> OutputError:
     path = Path(*(part for part in path.parts if not part.startswith(TEMPORARY)))  # where it was to be in the end
     if getattr(error, "errno", None) in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return OutputError(f"The disk is full and {path} was not written; make room and start again.")
-    return OutputError(f"{path} cannot be written: {_reason(error)}.")
+    return OutputError(f"{path} cannot be written: {reason_of(error)}.")
 
 
 def refuse_link_outside(path: Path, folder: Path) -> None:
@@ -111,92 +133,7 @@ def file_digest(path: Path) -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {_reason(error)}.") from error
-
-
-@contextmanager
-def staged_folder(out: Path, result_file: str = RESULT_FILE, *, replace: bool = False) -> Iterator[Path]:
-    """Give a hidden folder to write a result in; on success its files appear in ``out``, on any error nothing changes.
-
-    Whether ``out`` can be written is found out before the work starts. The hidden folder lies inside ``out``: there it is on
-    the same file system and as writable as ``out`` itself, even when ``out`` is a mount point or the current folder.
-    Other files in ``out`` stay.
-
-    ``result_file`` marks a finished result; it is moved into place last. With ``replace`` it may be there already.
-
-    Raises:
-        OutputError: ``out`` is a file, holds a result already, or cannot be written.
-    """
-    stage, created = _open_stage(out, result_file, replace)
-    done = False
-    try:
-        yield stage
-        _move_into_place(stage, out, result_file)
-        done = True
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        if not done:
-            remove_empty(created)
-
-
-def _open_stage(out: Path, result_file: str, replace: bool) -> tuple[Path, list[Path]]:
-    """Make ``out`` and the hidden folder in it; gives that folder and the folders that did not exist before, deepest first."""
-    created: list[Path] = []
-    try:
-        if out.exists() and not out.is_dir():
-            raise OutputError(f"{out} is a file; give a folder for the result.")
-        if not replace and os.path.lexists(out / result_file):
-            raise OutputError(f"{out} already holds a result; give another folder or remove it.")
-        created = [folder for folder in (out, *out.parents) if not folder.exists()]
-        out.mkdir(parents=True, exist_ok=True)
-        stage = out / f"{TEMPORARY}{uuid4().hex}"
-        stage.mkdir()
-    except (OSError, ValueError) as error:
-        remove_empty(created)
-        raise OutputError(f"The folder {out} cannot be written: {_reason(error)}; give another one.") from error
-    return stage, created
-
-
-def _move_into_place(stage: Path, out: Path, result_file: str) -> None:
-    """Move every file below ``stage`` to ``out``, the result file last; undo all of it when one cannot be moved."""
-    files = sorted(p.relative_to(stage) for p in stage.rglob("*") if p.is_file())
-    files.sort(key=lambda name: name == Path(result_file))
-    replaced = stage / uuid4().hex
-    with ExitStack() as undo:
-        try:
-            for name in files:
-                target = out / name
-                refuse_way_out(target.parent, out)
-                undo.callback(remove_empty, [folder for folder in target.parents if not folder.exists()])
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if target.is_file():
-                    backup = replaced / name
-                    backup.parent.mkdir(parents=True, exist_ok=True)
-                    _keep_copy(target, backup)
-                    undo.callback(backup.replace, target)
-                (stage / name).replace(target)
-                undo.callback(target.unlink, missing_ok=True)
-        except OSError as error:
-            raise OutputError(f"The result cannot be moved into {out}: {_reason(error)}.") from error
-        undo.pop_all()
-
-
-def refuse_way_out(folder: Path, out: Path) -> None:
-    """Refuse to write into a folder below ``out`` that is a link to somewhere else.
-
-    Raises:
-        OutputError: it is such a link.
-    """
-    if not folder.resolve().is_relative_to(out.resolve()):
-        raise OutputError(f"{folder} is a link that leads out of {out}; remove it or give another folder.")
-
-
-def _keep_copy(path: Path, backup: Path) -> None:
-    """A second name for a file, or a copy where there are no such names; the first one stays in place all the time."""
-    try:
-        os.link(path, backup)
-    except OSError:
-        shutil.copy2(path, backup)
+        raise InputError(f"{path} cannot be read: {reason_of(error)}.") from error
 
 
 def remove_empty(folders: list[Path]) -> None:
@@ -206,15 +143,6 @@ def remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make a new name last through a power cut, where the system lets a folder be synchronised."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Why the system refused, for the end of a sentence."""
     return (getattr(error, "strerror", None) or str(error)).rstrip(".").lower()

@@ -11,7 +11,7 @@ import re
 import typing
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from jigsawnet.errors import ConfigError, FormatError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.files import MAX_TEXT_BYTES, read_text
+from jigsawnet.io.json_text import parse_json
 
 T = TypeVar("T")
 
@@ -49,10 +50,9 @@ class RigidMatrix:
 def load_object(path: Path, wanted_format: str, wanted_version: int, max_bytes: int = MAX_TEXT_BYTES) -> dict[str, Any]:
     """Read a JSON object and check its ``format`` and ``version``."""
     try:
-        data = json.loads(read_text(path, max_bytes), parse_constant=_no_number, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        detail = "nested too deeply" if isinstance(error, RecursionError) else str(error).rstrip(".")
-        raise FormatError(f"{path} is not valid JSON: {detail}.") from error
+        data = parse_json(read_text(path, max_bytes))
+    except ValueError as error:
+        raise FormatError(f"{path} is not valid JSON: {str(error).rstrip('.')}.") from error
     if not isinstance(data, dict) or data.get("format") != wanted_format:
         raise FormatError(f'{path} is of another kind: its field "format" must be "{wanted_format}".')
     version = data.get("version")
@@ -76,6 +76,8 @@ def convert(kind: type[T], data: Any, where: str) -> T:
         raise FormatError(f"{where} has a key or a value that is no valid Unicode text.") from error
     except ConfigError as error:
         raise FormatError(f"{where}: {error}") from error
+    except RecursionError as error:
+        raise FormatError(f"{where} is nested too deeply.") from error
 
 
 def fill(kind: type[T], data: Mapping[str, Any], where: str) -> T:
@@ -150,20 +152,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON number")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that occurs twice: programs differ in which value they take."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice[:40]!r} occurs twice in one object")
-    return made
 
 
 def _decode(kind: type[Any], value: Any) -> Any:

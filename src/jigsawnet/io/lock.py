@@ -57,7 +57,12 @@ def _refuse_strange(path: Path) -> None:
 
 
 def _sign(descriptor: int) -> None:
-    """Say who holds it; behind a blank, since on Windows nobody else can read the first byte, which is the one locked."""
+    """Say who holds it; behind a blank, since on Windows nobody else can read the first byte, which is the one locked.
+
+    A file with a second name elsewhere would be changed there, too, so it is refused.
+    """
+    if os.fstat(descriptor).st_nlink > 1:
+        raise OSError(errno.EMLINK, "It is a second name of another file; remove it or give another folder")
     text = " " + json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")})
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from jigsawnet.errors import FormatError, InputError, OutputError
-from jigsawnet.io.files import read_text, refuse_link_outside, write_text
+from jigsawnet.io.decoding import READABLE
+from jigsawnet.io.files import make_folder, read_text, refuse_link_outside, write_text
 from jigsawnet.io.images import write_png
+from jigsawnet.names import is_plain_name
 from jigsawnet.types import Piece, Puzzle, UInt8Array
 
-PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"})
+PICTURE_SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".heic", ".heif", ".hif", ".avif", ".pdf"}
+)
 KEY_COLOR_FILE = "bg_color.txt"
 
 _AUTHORS_FILES = frozenset({KEY_COLOR_FILE, "groundTruth.txt", "fragmentList.txt", "alignments.txt"})
 _AUTHORS_PIECE = re.compile(r"fragment_.*", re.IGNORECASE)
-_RESULT = re.compile(r"(assembly(_[0-9]+|-back)?\.(png|tif)|reassembled_result_[0-9]+\.png)", re.IGNORECASE)
+_BESIDE = (
+    ".txt .md .rst .json .jsonl .csv .tsv .toml .yaml .yml .xml .xmp .aae .html .htm .css .js .log .ini .cfg .conf .db "
+    ".lnk .url .py .sh .bat .npz .npy .onnx .lock"
+)
+"""Endings of notes, tables, settings and programs."""
+_BESIDE_NAMES = frozenset({"readme", "license", "licence", "copying", "makefile", "notes", "changelog"})
+_MOST_NAMES = 5
+_RESULT = re.compile(r"(assembly(_[0-9]+|-back)?\.(png|tif|svg)|reassembled_result_[0-9]+\.png)", re.IGNORECASE)
 
 
 def list_pictures(folder: Path) -> list[Path]:
@@ -30,10 +42,7 @@ def list_pictures(folder: Path) -> list[Path]:
     Raises:
         InputError: the folder cannot be listed, or a picture is a link to a file outside it.
     """
-    try:
-        files = [path for path in folder.iterdir() if not path.is_dir()]
-    except OSError as error:
-        raise InputError(f"The folder {folder} cannot be listed: {error.strerror or error}.") from error
+    files = _list_files(folder)
     pictures = [
         path
         for path in files
@@ -45,6 +54,41 @@ def list_pictures(folder: Path) -> list[Path]:
     for path in pictures:
         refuse_link_outside(path, folder)
     return sorted(pictures, key=lambda path: _natural_key(path.name))
+
+
+def list_unread(folder: Path) -> list[str]:
+    """Names of the files in ``folder`` that may be meant as pictures and are not read, in natural order.
+
+    Not meant as pictures are hidden files, folders, results, and notes, tables and settings by their ending.
+
+    Raises:
+        InputError: the folder cannot be listed.
+    """
+    names = [path.name for path in _list_files(folder)]
+    unread = (name for name in names if not name.startswith(".") and not _RESULT.fullmatch(name) and not _is_beside(name))
+    return sorted((name for name in unread if Path(name).suffix.lower() not in PICTURE_SUFFIXES), key=_natural_key)
+
+
+def say_unread(names: Sequence[str]) -> list[str]:
+    """One sentence about the files that `list_unread` gives, or none."""
+    if not names:
+        return []
+    shown = list(names) if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    which = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    verb, them = ("was", "it") if len(names) == 1 else ("were", "them")
+    return [f"{which} {verb} not read, being of another kind: save {them} as {READABLE}."]
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a file lies beside pictures for some other purpose."""
+    return Path(name).suffix.lower() in _BESIDE.split() or name.lower() in _BESIDE_NAMES
+
+
+def _list_files(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if not path.is_dir()]
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be listed: {error.strerror or error}.") from error
 
 
 def read_key_color(folder: Path) -> tuple[int, int, int] | None:
@@ -80,10 +124,7 @@ def write_pieces(folder: Path, puzzle: Puzzle, key_color: tuple[int, int, int] |
     names = [_file_name(piece) for piece in puzzle.pieces]
     if len({name.casefold() for name in names}) != len(names):
         raise OutputError(f"The pieces of {puzzle.name} cannot be written: two of them would have the same file name.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    make_folder(folder)
     if key_color is not None:
         write_text(folder / KEY_COLOR_FILE, " ".join(map(str, key_color)) + "\n")
     for name, piece in zip(names, puzzle.pieces, strict=True):
@@ -102,8 +143,7 @@ def _bad_key_color(path: Path) -> FormatError:
 
 def _file_name(piece: Piece) -> str:
     name = piece.name
-    plain = PurePosixPath(name).name == name == PureWindowsPath(name).name and name not in ("", ".", "..") and "\0" not in name
-    if not plain:
+    if not is_plain_name(name):
         raise OutputError(f"The piece {name!r} cannot be written: its name is not a plain file name.")
     return name if name.lower().endswith(".png") else f"{name}.png"
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,9 +11,11 @@ from typing import Any
 
 from jigsawnet.errors import FormatError, OutputError
 from jigsawnet.io.array_store import Saved, read_arrays, write_arrays
-from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, refuse_way_out, remove_empty, write_text
+from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, remove_empty, write_text
 from jigsawnet.io.json_files import fill, load_object, to_json
 from jigsawnet.io.lock import hold_lock
+from jigsawnet.io.places import hold_below, hold_place
+from jigsawnet.names import parts_below
 from jigsawnet.types import StageReport
 
 FORMAT = "jigsawnet/run"
@@ -56,23 +57,27 @@ class RunFolder:
 
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path, self.record = path, record
+        self.before_reading: Callable[[Path, int], None] = lambda path, size: None
+        """Told which file is about to be read, and its bytes: it may refuse."""
 
     def load(self, name: str, key: str | None = None) -> Saved | None:
         """A saved stage with the key (None: any); None when there is none, or its file is damaged."""
         entry = self.record.stages.get(name)
         if entry is None or (key is not None and entry.key != key):
             return None
-        arrays = read_arrays(self.path / STAGES_FOLDER / entry.file, entry.sha256)
+        path = self.path / STAGES_FOLDER / entry.file
+        with suppress(OSError):
+            self.before_reading(path, path.stat().st_size)
+        arrays = read_arrays(path, entry.sha256)
         return None if arrays is None else Saved(entry.key, entry.source, arrays, entry.reports)
 
     def save(self, stages: Mapping[str, Saved]) -> None:
         """Write stages that belong together, then name them in ``run.json``; what they replace is removed last."""
-        refuse_way_out(self.path / STAGES_FOLDER, self.path)
-        make_folder(self.path / STAGES_FOLDER)
+        make_folder(self.path / STAGES_FOLDER, self.path)
         saved = dict(self.record.stages)
         for name, stage in stages.items():
             file = f"{name}-{stage.key[:16]}.npz"
-            checksum = write_arrays(self.path / STAGES_FOLDER / file, stage.arrays)
+            checksum = write_arrays(self.path / STAGES_FOLDER / file, stage.arrays, self.path)
             saved[name] = SavedStage(stage.key, stage.source, file, checksum, stage.reports)
         self.set(stages=saved)
 
@@ -89,13 +94,18 @@ class RunFolder:
         self.record = record
         self._remove_unnamed()
 
+    def remove_result(self, name: str) -> None:
+        """Remove a result file that ``run.json`` named, if it is there; links on the way to it stay, and what they lead to."""
+        *folders, file = parts_below(name) or (name,)
+        with suppress(OSError, OutputError), hold_below(self.path, folders) as place:
+            place.unlink(file)
+
     def _remove_unnamed(self) -> None:
-        if (self.path / STAGES_FOLDER).is_symlink():
-            return
         named = {saved.file for saved in self.record.stages.values()}
-        for path in _listed(self.path / STAGES_FOLDER):
-            if path.name.startswith(TEMPORARY) or (_STAGE_FILE.fullmatch(path.name) and path.name not in named):
-                _remove(path)
+        with suppress(OSError, OutputError), hold_below(self.path, (STAGES_FOLDER,)) as place:
+            for name in place.names():
+                if name.startswith(TEMPORARY) or (_STAGE_FILE.fullmatch(name) and name not in named):
+                    place.remove(name)
 
 
 @contextmanager
@@ -133,6 +143,8 @@ def read_record(path: Path) -> RunRecord:
         raise FormatError(f'{path}: the fields "stages" and "request" must be objects.')
     saved = {str(name): _stage(entry, f"{path}: stages.{name}") for name, entry in stages.items()}
     head = fill(_Head, data, str(path))
+    if not all(parts_below(name) for name in head.result_files):
+        raise FormatError(f"{path}: result_files names a file outside the folder.")
     return RunRecord(head.jigsawnet, request, saved, head.results, head.result_files)
 
 
@@ -181,10 +193,21 @@ def _open_record(out: Path, jigsawnet: str) -> RunRecord:
         record = read_record(path)
     except FormatError as error:
         raise OutputError(f"{path} is damaged or of another version of jigsawnet; remove it or give another folder.") from error
-    for leftover in _listed(out):
-        if leftover.name.startswith(TEMPORARY):
-            _remove(leftover)
+    _remove_unfinished(out)
     return record
+
+
+def tidy_folder(out: Path) -> None:
+    """Remove what a killed process left unfinished, unless somebody is writing into the folder."""
+    with suppress(OutputError), hold_lock(out / LOCK_FILE):
+        _remove_unfinished(out)
+
+
+def _remove_unfinished(out: Path) -> None:
+    with suppress(OSError), hold_place(out) as place:
+        for name in place.names():
+            if name.startswith(TEMPORARY):
+                place.remove(name)
 
 
 def _exists(path: Path) -> bool:
@@ -196,18 +219,3 @@ def _exists(path: Path) -> bool:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise OutputError(f"The folder {path} cannot be written: {reason}; give another one.") from error
     return True
-
-
-def _listed(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()

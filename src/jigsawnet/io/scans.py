@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from PIL import Image
 
+from jigsawnet.io.decoding import kind_of, silence
 from jigsawnet.io.files import make_folder, write_text
-from jigsawnet.io.images import FORMATS, read_image, write_png
+from jigsawnet.io.images import MAX_PIXELS, read_image, write_png
+from jigsawnet.io.pages import Page, as_page, picture_of
+from jigsawnet.io.pdf import page_dpi
 from jigsawnet.types import UInt8Array
 
 CUT_FILE = "cut.json"
@@ -25,13 +26,13 @@ CHECK_FOLDER = "check"
 _DPI_RANGE = (20.0, 20_000.0)
 
 
-def read_scan(path: Path) -> UInt8Array:
+def read_scan(source: Path | Page) -> UInt8Array:
     """Read a scan as ``(H, W, 3)`` RGB, upright; what is transparent becomes white.
 
     Raises:
         InputError: as for `read_image`.
     """
-    return on_white(read_image(path))
+    return on_white(read_image(source))
 
 
 def on_white(pixels: UInt8Array) -> UInt8Array:
@@ -42,27 +43,32 @@ def on_white(pixels: UInt8Array) -> UInt8Array:
     return ((pixels[..., :3] * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)
 
 
-def read_dpi(path: Path) -> float | None:
-    """Dots per inch from a picture's tags; None when there are none that make sense, or the file cannot be read."""
+def read_dpi(source: Path | Page) -> float | None:
+    """Dots per inch from a picture's tags or page; None when there are none that make sense, or the file cannot be read."""
+    page = as_page(source)
     try:
-        if not path.is_file():  # opening a pipe would wait for ever
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(path, formats=FORMATS) as picture:
-                across, down = (float(value) for value in picture.info["dpi"])
+        with page.open() as stream, silence:
+            across, down = _tagged_dpi(stream, page)
     except Exception:  # a damaged file is refused in words when its pixels are read
         return None
     usable = math.isfinite(across) and _DPI_RANGE[0] <= across <= _DPI_RANGE[1] and abs(across - down) < 0.01 * across
     return round(across, 1) if usable else None
 
 
-def piece_stems(paths: Sequence[Path]) -> list[str]:
+def _tagged_dpi(stream: IO[bytes], page: Page) -> tuple[float, float]:
+    if kind_of(stream) == "pdf":
+        return page_dpi(page.path, page.name, page.number, MAX_PIXELS)
+    with picture_of(stream, page) as picture:
+        across, down = picture.info["dpi"]
+        return float(across), float(down)
+
+
+def piece_stems(scans: Sequence[Path | Page]) -> list[str]:
     """A name for the pieces of each scan, from its file name: plain on every system, and different for each scan."""
     stems: list[str] = []
     taken: set[str] = set()
-    for path in paths:
-        plain = re.sub(r'[\x00-\x1f<>:"/\\|?*]', "_", path.stem).lstrip(".").rstrip(" .") or "scan"
+    for scan in scans:
+        plain = re.sub(r'[\x00-\x1f<>:"/\\|?*]', "_", scan.stem).lstrip(".").rstrip(" .") or "scan"
         stem, number = plain, 2
         while stem.casefold() in taken:
             stem, number = f"{plain}({number})", number + 1
@@ -82,12 +88,12 @@ def write_cut_record(path: Path, scans: Sequence[Mapping[str, Any]], pieces: Seq
 
 
 def write_checks(folder: Path, pictures: Mapping[str, UInt8Array]) -> None:
-    """Write the pictures that show what was found on scans, under their names; the folder is made if need be.
+    """Write the pictures that show what was found on scans, under their names; the folder is made if need be, and is no link.
 
     Raises:
         OutputError: the folder cannot be written.
     """
     if pictures:
-        make_folder(folder)
+        make_folder(folder, folder.parent)
     for name, picture in pictures.items():
-        write_png(folder / name, picture)
+        write_png(folder / name, picture, below=folder.parent)

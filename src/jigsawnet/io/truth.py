@@ -34,4 +34,5 @@ def read_truth(folder: Path, puzzle: Puzzle) -> Assembly:
     lacking = sorted(set(puzzle.names()) - set(names))
     if lacking:
         raise InputError(f"{path} does not name the piece {lacking[0]!r}.")
-    return truth.renumbered([names.index(name) for name in puzzle.names()])
+    number = {name: idx for idx, name in enumerate(names)}
+    return truth.renumbered([number[name] for name in puzzle.names()])

@@ -16,6 +16,8 @@ from jigsawnet.fragments import NoPieceError
 from jigsawnet.fragments.backs import lay_back
 from jigsawnet.fragments.filled import are_filled, whole_piece
 from jigsawnet.io.images import read_image
+from jigsawnet.io.pages import Page, list_pages
+from jigsawnet.io.pieces import list_unread, say_unread
 from jigsawnet.io.scans import piece_stems, read_dpi
 from jigsawnet.loading.pieces import (
     Outcome,
@@ -41,6 +43,7 @@ __all__ = [
     "load_input",
     "load_puzzle",
     "no_pieces",
+    "say_left_out",
 ]
 
 
@@ -86,32 +89,43 @@ def load_input(
     places = [Path(path) for path in paths]
     if not places:
         raise InputError("Give a folder of pieces, or scans of them.")
-    pictures = [picture for place in places for picture in _list_place(place)]
+    pictures = [picture for place in places for picture in _list_place(place, options.pages)]
+    unread = say_left_out([*places, *options.back])
     any_file = any(not place.is_dir() for place in places)
-    backs, said = list_scans(options.back) if options.back else [], ""
+    backs, said = list_scans(options.back, options.pages) if options.back else [], ""
     outcomes = read_pieces(pictures, progress)
     if _are_whole(outcomes, options):
-        outcomes = [Outcome(whole_piece(0, p.path.name, read_image(p.path)), cut_out=True) for p in pictures]
+        outcomes = [Outcome(whole_piece(0, p.page.name, read_image(p.page)), cut_out=True) for p in pictures]
         said = _SAID_WHOLE.format(len(pictures)) if options.filled == "auto" else ""
     elif _are_scans(outcomes, any_file):
-        scans = [picture.path for picture in pictures]
-        read = {path: outcome.pixels for path, outcome in zip(scans, outcomes, strict=True) if outcome.pixels is not None}
+        scans = [picture.page for picture in pictures]
+        read = {page: outcome.pixels for page, outcome in zip(scans, outcomes, strict=True) if outcome.pixels is not None}
         del outcomes
-        return _load_scans(scans, read, backs, options, progress)
+        return _with_words(_load_scans(scans, read, backs, options, progress), unread)
     _refuse_scan_options(options)
     name = folder_name(places[0]) if places[0].is_dir() else places[0].resolve().parent.name or "puzzle"
     puzzle = to_puzzle(name, outcomes, " and ".join(str(place) for place in places[:2]))
     if said:
         puzzle = replace(puzzle, warnings=(said, *puzzle.warnings))
-    return Loaded(puzzle, _load_backs(puzzle, backs, progress), _common_dpi([p.path for p in pictures]), ())
+    loaded = Loaded(puzzle, _load_backs(puzzle, backs, progress), _common_dpi([p.page for p in pictures]), ())
+    return _with_words(loaded, unread)
 
 
-def list_scans(places: Sequence[Path]) -> list[Path]:
-    """Files as given, and in the place of a folder its pictures in natural order of their names."""
-    return [picture.path for place in places for picture in _list_place(place)]
+def list_scans(places: Sequence[Path], pages: str = "") -> list[Page]:
+    """Files as given, and in the place of a folder its pictures in natural order of their names; all, or these, pages."""
+    return [picture.page for place in places for picture in _list_place(place, pages)]
 
 
-def _list_place(place: Path) -> list[Picture]:
+def say_left_out(places: Sequence[Path]) -> list[str]:
+    """A sentence for each folder about the files in it that may be meant as pictures and are not read."""
+    return [sentence for place in places if place.is_dir() for sentence in say_unread(list_unread(place))]
+
+
+def _with_words(loaded: Loaded, sentences: Sequence[str]) -> Loaded:
+    return replace(loaded, puzzle=replace(loaded.puzzle, warnings=(*sentences, *loaded.puzzle.warnings)))
+
+
+def _list_place(place: Path, pages: str) -> list[Picture]:
     try:
         is_folder = place.is_dir()
         exists = is_folder or place.exists()
@@ -119,7 +133,7 @@ def _list_place(place: Path) -> list[Picture]:
         raise InputError(f"{place} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     if not exists:
         raise InputError(f"There is no file or folder {place}.")
-    return list_folder(place) if is_folder else [Picture(place)]
+    return list_folder(place, pages) if is_folder else [Picture(page) for page in list_pages(place, pages)]
 
 
 def _are_whole(outcomes: Sequence[Outcome], options: ScanInput) -> bool:
@@ -152,7 +166,7 @@ def _refuse_scan_options(options: ScanInput) -> None:
 
 
 def _load_scans(
-    scans: list[Path], read: dict[Path, UInt8Array], backs: list[Path], options: ScanInput, progress: Progress
+    scans: list[Page], read: dict[Page, UInt8Array], backs: list[Page], options: ScanInput, progress: Progress
 ) -> Loaded:
     scale = find_scale(scans, options)
     pieces: list[Piece] = []
@@ -174,11 +188,11 @@ def _load_scans(
     return Loaded(Puzzle(name, tuple(pieces), (*sentences, *name_identical(pieces))), laid, scale.dpi, tuple(checks))
 
 
-def _load_backs(puzzle: Puzzle, backs: Sequence[Path], progress: Progress) -> dict[int, Piece]:
+def _load_backs(puzzle: Puzzle, backs: Sequence[Page], progress: Progress) -> dict[int, Piece]:
     """The backs of single pieces: under the names of the fronts, or in the same order; turned to lie on their fronts."""
     if not backs:
         return {}
-    outcomes = read_pieces([Picture(path) for path in backs], progress)
+    outcomes = read_pieces([Picture(page) for page in backs], progress)
     pieces = {piece.name: piece for piece in (outcome.piece for outcome in outcomes) if isinstance(piece, Piece)}
     if not set(puzzle.names()) & set(pieces):
         if len(pieces) != len(puzzle):
@@ -190,7 +204,7 @@ def _load_backs(puzzle: Puzzle, backs: Sequence[Path], progress: Progress) -> di
     return {front.idx: lay_back(front, pieces[front.name], any_angle=True) for front in puzzle.pieces if front.name in pieces}
 
 
-def _common_dpi(pictures: Sequence[Path]) -> float | None:
+def _common_dpi(pictures: Sequence[Page]) -> float | None:
     """The resolution on which the tags of all pictures agree."""
-    dpis = {read_dpi(path) for path in pictures}
+    dpis = {read_dpi(page) for page in pictures}
     return dpis.pop() if len(dpis) == 1 else None

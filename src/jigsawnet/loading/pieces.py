@@ -17,11 +17,14 @@ from jigsawnet.errors import InputError
 from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_piece
 from jigsawnet.fragments.filled import Outline, outline_of
 from jigsawnet.fragments.masks import has_transparency
+from jigsawnet.io.decoding import READABLE
 from jigsawnet.io.images import read_image
-from jigsawnet.io.pieces import PICTURE_SUFFIXES, list_pictures, read_key_color
+from jigsawnet.io.pages import Page, list_pages
+from jigsawnet.io.pieces import PICTURE_SUFFIXES, list_pictures, list_unread, read_key_color, say_unread
 from jigsawnet.types import Piece, Progress, Puzzle, UInt8Array, no_progress
 
 _MAX_THREADS = 8
+_MOST_NAMES = 5
 _LARGE_PX = 4_000_000
 """Pictures with more pixels are first looked at in a copy of this size, which saves time and memory on scans."""
 _KEPT_PX = 100_000_000
@@ -32,7 +35,7 @@ _KEPT_PX = 100_000_000
 class Picture:
     """A picture to read, and its background colour where the folder says it."""
 
-    path: Path
+    page: Page
     key_color: tuple[int, int, int] | None = None
 
 
@@ -61,19 +64,28 @@ def load_puzzle(path: str | Path, *, progress: Progress = no_progress) -> Puzzle
     """
     folder = Path(path)
     outcomes = read_pieces(list_folder(folder), progress)
-    return to_puzzle(folder_name(folder), outcomes, str(folder))
+    puzzle = to_puzzle(folder_name(folder), outcomes, str(folder))
+    return replace(puzzle, warnings=(*say_unread(list_unread(folder)), *puzzle.warnings))
 
 
-def list_folder(folder: Path) -> list[Picture]:
-    """The pictures in a folder, at least one, in natural order of their names."""
+def list_folder(folder: Path, pages: str = "") -> list[Picture]:
+    """The pictures in a folder, at least one, in natural order of their names; files with several pages give several."""
     _check_folder(folder)
     pictures = list_pictures(folder)
     if not pictures:
-        raise InputError(
-            f"The folder {folder} holds no pictures of pieces: put one PNG, JPEG, TIFF, WebP or BMP per piece in it."
-        )
+        others = "".join(f" {sentence}" for sentence in say_unread(list_unread(folder)))
+        raise InputError(f"The folder {folder} holds no pictures of pieces: put one {READABLE} per piece in it.{others}")
     key_color = read_key_color(folder)
-    return [Picture(path, key_color) for path in pictures]
+    listed: list[Picture] = []
+    refused: list[tuple[str, InputError]] = []
+    for path in pictures:
+        try:
+            listed += [Picture(page, key_color) for page in list_pages(path, pages)]
+        except InputError as error:
+            refused.append((path.name, error))
+    if refused:
+        raise _refuse_all(refused)
+    return listed
 
 
 def folder_name(folder: Path) -> str:
@@ -126,26 +138,49 @@ def _check_folder(folder: Path) -> None:
 def read_pieces(pictures: Sequence[Picture], progress: Progress = no_progress) -> list[Outcome]:
     """Read in threads, in order, so that the same file is named in an error whatever the number of threads."""
     found: list[Outcome] = []
+    refused: list[tuple[str, InputError]] = []
     room = _KEPT_PX
     pool = ThreadPoolExecutor(min(_MAX_THREADS, os.cpu_count() or 1))
     try:
-        for outcome in pool.map(_read_piece, pictures):
+        for number, outcome in enumerate(pool.map(_try_piece, pictures), 1):
+            progress("read", number, len(pictures))
+            if isinstance(outcome, InputError):
+                refused.append((pictures[number - 1].page.name, outcome))
+                continue
             room -= 0 if outcome.pixels is None else outcome.pixels.shape[0] * outcome.pixels.shape[1]
             found.append(outcome if room >= 0 else replace(outcome, pixels=None))
-            progress("read", len(found), len(pictures))
     finally:
         pool.shutdown(cancel_futures=True)
+    if refused:
+        raise _refuse_all(refused)
     return found
 
 
+def _refuse_all(refused: Sequence[tuple[str, InputError]]) -> InputError:
+    """Why the first picture cannot be used, and which others cannot either."""
+    (_, first), *others = refused
+    if not others:
+        return first
+    names = [name for name, _ in others[:_MOST_NAMES]]
+    more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+    return InputError(f"{first} Nor can these be used: {', '.join(names)}{more}.")
+
+
+def _try_piece(picture: Picture) -> Outcome | InputError:
+    try:
+        return _read_piece(picture)
+    except InputError as error:
+        return error
+
+
 def _read_piece(picture: Picture) -> Outcome:
-    pixels = read_image(picture.path)
+    pixels = read_image(picture.page)
     cut_out = picture.key_color is not None or has_transparency(pixels)
     outline = None if cut_out else outline_of(pixels)
     try:
         if not cut_out and pixels.shape[0] * pixels.shape[1] > _LARGE_PX:  # a large scan is known by a small copy of it
-            make_piece(0, picture.path.name, _reduced(pixels, _LARGE_PX), None)
-        return Outcome(make_piece(0, picture.path.name, pixels, picture.key_color), cut_out, outline=outline)
+            make_piece(0, picture.page.name, _reduced(pixels, _LARGE_PX), None)
+        return Outcome(make_piece(0, picture.page.name, pixels, picture.key_color), cut_out, outline=outline)
     except (NoPieceError, SeveralPiecesError, NoBackgroundError) as error:
         return Outcome(error, cut_out, None if cut_out else pixels, outline)
 

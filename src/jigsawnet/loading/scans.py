@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,8 @@ from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.backs import lay_back, pair_backs
 from jigsawnet.fragments.check import Finding, check_scan, draw_findings
-from jigsawnet.fragments.scan import ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
+from jigsawnet.fragments.scan import STEPS, ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
+from jigsawnet.io.pages import Page, as_page, parse_pages
 from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
 from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
 
@@ -31,6 +32,8 @@ class ScanInput:
     """Scans of the backs, one for each scan, the whole page turned over from left to right; or the folder that holds them.
     Files are taken in the order given, those of a folder in the order of their names. For a folder of pieces: the folder of
     their backs, under the same names or in the same order."""
+    pages: str = ""
+    """Which pages of files with several are taken, such as 1-4,7; all of them otherwise, up to 100."""
     scale: tuple[float, ...] = ()
     """One factor for each scan that brings its pieces to a common size; otherwise the resolution tags of the files decide."""
     exclude: tuple[str, ...] = ()
@@ -45,6 +48,7 @@ class ScanInput:
         if not all(0.01 <= factor <= 100 for factor in self.scale):
             raise ConfigError("scale needs factors between 0.01 and 100.")
         self.boxes()
+        parse_pages(self.pages)
 
     def boxes(self) -> tuple[Box, ...]:
         """The boxes of ``exclude``."""
@@ -88,7 +92,21 @@ class ScanScale:
     findings: tuple[Finding, ...]
 
 
-def find_scale(scans: Sequence[Path], options: ScanInput) -> ScanScale:
+@dataclass(slots=True)
+class _Count:
+    """Steps of work that are done, of all scans."""
+
+    progress: Progress
+    done: int
+    total: int
+
+    def step(self) -> None:
+        """One more is done."""
+        self.done += 1
+        self.progress("cut", self.done, self.total)
+
+
+def find_scale(scans: Sequence[Path | Page], options: ScanInput) -> ScanScale:
     """One scale for all scans, by ``options.scale`` or else by their tags.
 
     Raises:
@@ -132,16 +150,16 @@ def common_scale(names: Sequence[str], dpis: Sequence[float | None]) -> tuple[li
 
 
 def cut_scans(
-    scans: Sequence[Path],
+    scans: Sequence[Path | Page],
     scale: ScanScale,
-    backs: Sequence[Path],
+    backs: Sequence[Path | Page],
     options: ScanInput,
     progress: Progress = no_progress,
-    already_read: MutableMapping[Path, UInt8Array] | None = None,
+    already_read: MutableMapping[Page, UInt8Array] | None = None,
 ) -> Iterator[CutScan]:
     """Cut the pieces out of each scan in turn; ``backs`` is empty or holds the back of each scan.
 
-    Pictures in ``already_read``, by their paths, are taken out of it instead of being read again.
+    Pictures in ``already_read``, by their pages, are taken out of it instead of being read again.
 
     Raises:
         InputError: a scan cannot be read, or is too small to show pieces.
@@ -149,27 +167,37 @@ def cut_scans(
     """
     if backs and len(backs) != len(scans):
         raise ConfigError(f"There are {len(scans)} scans but {len(backs)} of backs: give one back for each scan.")
+    per_scan = STEPS * (2 if backs else 1) + 1
     for k, (path, stem) in enumerate(zip(scans, piece_stems(scans), strict=True)):
-        pixels = (already_read or {}).pop(path, None)
+        pixels = (already_read or {}).pop(as_page(path), None)
         picture = read_scan(path) if pixels is None else on_white(pixels)
-        yield _cut_scan(path, picture, stem, scale.factors[k], backs[k] if backs else None, options)
-        progress("cut", k + 1, len(scans))
+        count = _Count(progress, k * per_scan, per_scan * len(scans))
+        yield _cut_scan(path, picture, stem, scale.factors[k], backs[k] if backs else None, options, count.step)
+        count.step()
 
 
-def no_pieces(scans: Sequence[Path]) -> InputError:
+def no_pieces(scans: Sequence[Path | Page]) -> InputError:
     """What is said when no scan shows any piece."""
     names = _listed([path.name for path in scans])
     return InputError(f"No pieces were found on {names}: lay them apart on a plain background of another colour.")
 
 
-def _cut_scan(path: Path, picture: UInt8Array, stem: str, factor: float, back_path: Path | None, options: ScanInput) -> CutScan:
-    front = _find(path.name, picture, options.scan, options.boxes())
+def _cut_scan(
+    path: Path | Page,
+    picture: UInt8Array,
+    stem: str,
+    factor: float,
+    back_path: Path | Page | None,
+    options: ScanInput,
+    step: Callable[[], None],
+) -> CutScan:
+    front = _find(path.name, picture, options.scan, options.boxes(), step)
     pieces = tuple(_to_piece(k, stem, piece, factor) for k, piece in enumerate(front.pieces))
     findings, checks = _check(front), []
     backs: dict[int, Piece] = {}
     if back_path is not None:
         back_picture = read_scan(back_path)
-        back = _find(back_path.name, back_picture, options.scan, ())
+        back = _find(back_path.name, back_picture, options.scan, (), step)
         pairs = pair_backs(front, back)
         for i, j in sorted(pairs.items()):
             backs[i] = lay_back(pieces[i], _to_piece(i, stem, back.pieces[j], factor))
@@ -182,10 +210,10 @@ def _cut_scan(path: Path, picture: UInt8Array, stem: str, factor: float, back_pa
     return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks))
 
 
-def _find(name: str, picture: UInt8Array, config: ScanConfig, exclude: Sequence[Box]) -> ScanResult:
+def _find(name: str, picture: UInt8Array, config: ScanConfig, exclude: Sequence[Box], step: Callable[[], None]) -> ScanResult:
     if min(picture.shape[:2]) < 16:
         raise InputError(f"{name} is smaller than 16 x 16 px, too small to show pieces.")
-    return find_pieces(picture, config, exclude=exclude)
+    return find_pieces(picture, config, exclude=exclude, step=step)
 
 
 def _check(result: ScanResult) -> list[Finding]:

@@ -12,7 +12,7 @@ from jigsawnet.match.config import DenseConfig, MatchConfig, RaggedConfig, Tsamo
 from jigsawnet.match.dense import find_dense
 from jigsawnet.match.known import KnownPairs, Matched, Scales
 from jigsawnet.match.ragged import measure_contact
-from jigsawnet.match.strips import find_strip_joins
+from jigsawnet.match.strips import find_block_joins, find_strip_joins
 from jigsawnet.match.tsamoura import find_tsamoura
 from jigsawnet.match.verify import measure
 from jigsawnet.match.zhang import find_zhang
@@ -20,7 +20,8 @@ from jigsawnet.registry import Registry
 
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "Scales", "TsamouraConfig",
-    "VerifyConfig", "ZhangConfig", "find_candidates", "find_strip_joins", "matchers", "measure", "measure_contact",
+    "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins", "matchers", "measure",
+    "measure_contact",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

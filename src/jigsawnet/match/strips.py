@@ -12,7 +12,7 @@ looked at from both ways up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +23,8 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, pose_row
 from jigsawnet.learned import Learned, Logistic, Weights
-from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, Strip, bands, straighten
-from jigsawnet.types import Float32Array, FloatArray, Piece
+from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, Strip, bands, laid_down, straighten
+from jigsawnet.types import BoolArray, Float32Array, FloatArray, Piece
 from jigsawnet.workers import Shared
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ PER_SIDE = 8
 _FLUSH, _FARTHEST = 0.005, 6.0
 """Ends are mostly flush: a slide by this part of the length costs one unit of evidence, any slide at most so much."""
 _BLANK_ROWS = 201
-_BLOCK = 8
-"""Strips that are described, and rows of the table of joins that are filled, at a time."""
+_BLOCK, _LARGEST_BLOCK = 8, 64
+"""Strips that are described at a time, and right and left sides, at the least and at the most, that are compared."""
 _HEAT, _NOBODY = 1.5, 9.0
 """Rows near each other see the same strokes, so so much evidence counts as one unit of log odds; that a side has no neighbour
 is as likely as a join of this evidence."""
@@ -46,7 +46,15 @@ _SHAPED, _MOST_ALIKE = 0.75, 0.97
 """Edges of sure joins that correlate by this much tell of others, too; no more than the second is believed."""
 _SURE, _FEWEST_SURE = 0.9, 3
 _CURL_PX, _LEAST_WIGGLE_PX, _WIGGLE_ROWS = 40.0, 0.3, 12.0
+_LONG_ROWS = 400
+"""Rows along which blocks must lie to be joined: with less, chance stands out, too."""
+_CLEAR, _NEAR_ROWS, _LEAST_NOISE = 1.5, 12, 7.0
+"""Joins of blocks must stand out by the first from all slides that differ by more than the second, in units of their spread,
+which is at least the last. Measured on rows of chads: right joins stand out by 1.9 to 4.2, others by 0.6 at most."""
+_TOUCHING = 0.2
+"""Stretches of a side that share more than this part of the shorter one cannot both have a neighbour."""
 _SCALINGS = 150
+_LEVELLINGS, _LEAST_COMMON, _LEAST_SPREAD, _MOST_LEAD = 10, 49.0, 0.25, 5.0
 _LEAST = 1e-6
 _ROWS_FITTED = 200
 """Rows of two sides that a pose is fitted to."""
@@ -68,8 +76,8 @@ class Sides:
 class SideJoins:
     """Candidates: the right side of ``a (C,)`` meets the left one of ``b (C,)``, both numbers of `Sides`.
 
-    Row r of a lies beside row ``r + slide`` of b; ``evidence (C,)`` speaks for it, and ``share (C,)`` is the part of both sides
-    that it gets when all candidates contend for them.
+    Row r of a lies beside row ``r + slide`` of b; ``evidence (C,)`` speaks for it, ``share (C,)`` is the part of both sides
+    that it gets when all candidates contend for them, and ``lead (C,)`` how far the evidence stands out (`leads`).
     """
 
     a: NDArray[np.int64]
@@ -77,23 +85,40 @@ class SideJoins:
     slide: NDArray[np.int64]
     evidence: FloatArray
     share: FloatArray
+    lead: FloatArray
 
 
 def find_strip_joins(pieces: Sequence[Piece], context: Context, learned: Learned) -> Candidates:
     """The best joins of all long sides: ``fit`` is their probability, ``strokes`` the evidence; none when stopped early."""
-    strips = straighten(pieces)
+    rows = _joins_of(straighten(pieces), context, learned) or Candidates.none()
+    return rows.take(np.argsort(-rows.fit, kind="stable"))
+
+
+def find_block_joins(blocks: Sequence[Strip], context: Context, learned: Learned) -> Candidates:
+    """Joins of strips that already lie side by side, each block taken as one, along their ends.
+
+    A long side may have several neighbours, one beside the other: only joins that want the same stretch contend for it.
+    """
+    return _joins_of([laid_down(block) for block in blocks], context, learned, stretches=True) or Candidates.none()
+
+
+def _joins_of(strips: Sequence[Strip], context: Context, learned: Learned, stretches: bool = False) -> Candidates | None:
+    """Candidates of right and left sides; None when stopped early."""
     sides = describe_sides(strips, learned.network("strokes"), context)
     joins = None if sides is None else best_joins(sides, context)
     if sides is None or joins is None:
-        return Candidates.none()
+        return None
     shapes = shape_sides(strips, sides)
     alike = agreement(joins, shapes)
     if alike >= _SHAPED:
         joins = best_joins(with_shapes(sides, shapes, alike), context) or joins
+    if stretches:
+        clear = np.flatnonzero(stand_out(joins, sides) >= _CLEAR)
+        joins = SideJoins(*(column[clear] for column in (getattr(joins, name) for name in SideJoins.__slots__)))
+        joins = replace(joins, share=stretch_shares(joins, sides.rows))
     pose = np.array([_pose(strips, *row) for row in zip(joins.a.tolist(), joins.b.tolist(), joins.slide.tolist(), strict=True)])
-    i, j = joins.a // 2, joins.b // 2
-    rows = Candidates.make(i, j, pose.reshape(-1, 3), fit=strip_fit(joins, learned.strips), strokes=joins.evidence)
-    return rows.take(np.argsort(-rows.fit, kind="stable"))
+    fit = strip_fit(joins, learned.strips)
+    return Candidates.make(joins.a // 2, joins.b // 2, pose.reshape(-1, 3), fit=fit, strokes=joins.evidence)
 
 
 def shape_sides(strips: Sequence[Strip], sides: Sides) -> Sides:
@@ -138,10 +163,10 @@ def with_shapes(sides: Sides, shapes: Sides, alike: float) -> Sides:
 
 
 def strip_terms(joins: SideJoins) -> FloatArray:
-    """What is known of joins: the log odds of their share, and the root of the evidence, which keeps its sign: ``(C, 2)``."""
+    """What is known of joins ``(C, 3)``: the log odds of their share, the signed root of the evidence, and their lead."""
     share = np.clip(joins.share, _LEAST, 1.0 - _LEAST)
     root = np.sign(joins.evidence) * np.sqrt(np.abs(joins.evidence))
-    return np.column_stack([np.log(share / (1.0 - share)), root])
+    return np.column_stack([np.log(share / (1.0 - share)), root, np.clip(joins.lead, -_MOST_LEAD, _MOST_LEAD)])
 
 
 def strip_fit(joins: SideJoins, weights: Logistic) -> FloatArray:
@@ -211,14 +236,15 @@ def _interleaved(both: Sequence[Float32Array]) -> Float32Array:
 def best_joins(sides: Sides, context: Context) -> SideJoins | None:
     """The `PER_SIDE` best joins of every side, each once, with their shares; None when stopped early."""
     n = len(sides.right)
-    length = scipy.fft.next_fast_len(2 * sides.right.shape[1], real=True)
-    spectrum = np.conj(scipy.fft.rfft(sides.left, length, axis=1).transpose(1, 2, 0))
-    shared = Shared((sides.right, np.ascontiguousarray(spectrum), length))
-    blocks = [range(k, min(k + _BLOCK, n)) for k in range(0, n, _BLOCK)]
-    parts = context.run("match", _correlate, shared, blocks)
-    if len(parts) < len(blocks):
+    step = max(_BLOCK, min(_LARGEST_BLOCK, n // 4))
+    blocks = [range(k, min(k + step, n)) for k in range(0, n, step)]
+    tiles = [(a, b) for a in blocks for b in blocks]
+    parts = context.run("match", _correlate, Shared((sides.right, sides.left)), tiles)
+    if len(parts) < len(tiles):
         return None
-    evidence, slide = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    evidence, slide = np.empty((n, n), np.float32), np.empty((n, n), np.int32)
+    for (a, b), part in zip(tiles, parts, strict=True):
+        evidence[a.start : a.stop, b.start : b.stop], slide[a.start : a.stop, b.start : b.stop] = part
     turned = np.arange(n) ^ 1
     evidence = (evidence + evidence[np.ix_(turned, turned)].T) / 2  # a join and the same upside down, equal to the last bit
     evidence[(np.arange(n) // 2)[:, None] == np.arange(n) // 2] = -np.inf
@@ -226,18 +252,20 @@ def best_joins(sides: Sides, context: Context) -> SideJoins | None:
 
 
 def _correlate(
-    material: tuple[Float32Array, NDArray[np.complex64], int], numbers: range
+    material: tuple[Float32Array, Float32Array], tile: tuple[range, range]
 ) -> tuple[Float32Array, NDArray[np.int32]]:
-    """For some right sides and all left ones the evidence at the best slide, and that slide: ``(B, 2 N)`` each.
+    """For some right sides and some left ones the evidence at the best slide, and that slide: ``(A, B)`` each.
 
     ``c(d) = sum_r right(r) . left(r + d)``, less what a slide costs.
     """
-    right, spectrum, length = material
-    mine = scipy.fft.rfft(right[numbers.start : numbers.stop], length, axis=1).transpose(1, 0, 2)
-    product = np.matmul(mine, spectrum)
+    right, left = (sides[part.start : part.stop] for sides, part in zip(material, tile, strict=True))
+    rows = right.shape[1]
+    length = scipy.fft.next_fast_len(2 * rows, real=True)
+    mine = scipy.fft.rfft(right, length, axis=1).transpose(1, 0, 2)
+    product = np.matmul(mine, np.conj(scipy.fft.rfft(left, length, axis=1)).transpose(1, 2, 0))
     found = scipy.fft.irfft(np.conj(product), length, axis=0)
     slides = np.fft.fftfreq(length, 1.0 / length).round().astype(np.int32)
-    found -= np.minimum(np.abs(slides) / (_FLUSH * right.shape[1]), _FARTHEST).astype(np.float32)[:, None, None]
+    found -= np.minimum(np.abs(slides) / (_FLUSH * rows), _FARTHEST).astype(np.float32)[:, None, None]
     best = found.argmax(axis=0)
     return np.take_along_axis(found, best[None], axis=0)[0].astype(np.float32), slides[best]
 
@@ -250,7 +278,7 @@ def _chosen(evidence: Float32Array, slide: NDArray[np.int32]) -> SideJoins:
     both = np.concatenate([np.column_stack([a, b]), np.column_stack([b ^ 1, a ^ 1])])
     a, b = np.unique(both[both[:, 0] // 2 < both[:, 1] // 2], axis=0).T
     between = evidence[:, np.arange(n) ^ 1].astype(np.float64)  # the left side of b is the right one of b turned
-    return SideJoins(a, b, slide[a, b].astype(np.int64), between[a, b ^ 1], shares(between)[a, b ^ 1])
+    return SideJoins(a, b, slide[a, b].astype(np.int64), between[a, b ^ 1], shares(between)[a, b ^ 1], leads(between)[a, b ^ 1])
 
 
 def shares(evidence: FloatArray) -> FloatArray:
@@ -264,6 +292,74 @@ def shares(evidence: FloatArray) -> FloatArray:
     for _ in range(_SCALINGS):
         r = (r - np.logaddexp(scipy.special.logsumexp(heat + r, axis=1), _NOBODY / _HEAT)) / 2
     return np.asarray(np.exp(np.minimum(heat + r[:, None] + r, 0.0)))
+
+
+def stand_out(joins: SideJoins, sides: Sides) -> FloatArray:
+    """By how much a join is better ``(C,)`` than the same two sides slid elsewhere; 0 where they hardly meet.
+
+    Blocks are few and have no rivals to be told from, but at every other slide they are as wrong as can be. In units of the
+    spread over all slides at which the shorter side lies along the other by half of its length and more.
+    """
+    found = np.zeros(len(joins.a))
+    length = scipy.fft.next_fast_len(2 * sides.right.shape[1], real=True)
+    slides = np.fft.fftfreq(length, 1.0 / length).round().astype(np.int64)
+    for k, (a, b) in enumerate(zip(joins.a.tolist(), joins.b.tolist(), strict=True)):
+        right, left = (scipy.fft.rfft(side, length, axis=0) for side in (sides.right[a], sides.left[b]))
+        along = scipy.fft.irfft((np.conj(right) * left).sum(axis=1), length)
+        rows_a, rows_b = int(sides.rows[a // 2]), int(sides.rows[b // 2])
+        met = np.minimum(rows_a, rows_b - slides) - np.maximum(0, -slides)
+        other = (met >= min(rows_a, rows_b) / 2) & (np.abs(slides - joins.slide[k]) > _NEAR_ROWS)
+        if other.sum() > _NEAR_ROWS and met[slides == joins.slide[k]][0] >= _LONG_ROWS:
+            here = float(along[slides == joins.slide[k]][0])
+            found[k] = (here - along[other].max()) / max(float(along[other].std()), _LEAST_NOISE)
+    return found
+
+
+def leads(evidence: FloatArray) -> FloatArray:
+    """How far the evidence ``(S, S)`` for each two sides stands out of what these sides have with any other.
+
+    Lines of print that lie level speak for every two strips of a page. So ``e - b_s - b_t`` is taken, where b is such that
+    three quarters of all are below 0, divided by the root of ``b_s + b_t`` and by its own spread in the upper tail.
+    """
+    known = np.where(np.isfinite(evidence), evidence, np.nan)
+    base = np.zeros(len(evidence))
+    for _ in range(_LEVELLINGS):
+        base = base + np.nanpercentile(known - base[:, None] - base, 75, axis=1) / 2
+    common = base[:, None] + base
+    lead = (known - common) / np.sqrt(np.maximum(common, _LEAST_COMMON))
+    spread = float(np.nanpercentile(lead, 90)) / 0.84  # of a normal distribution in the upper half
+    return np.asarray(np.nan_to_num(lead / max(spread, _LEAST_SPREAD), nan=-_MOST_LEAD))
+
+
+def stretch_shares(joins: SideJoins, rows: NDArray[np.int64]) -> FloatArray:
+    """The part ``(C,)`` that each join gets of the two stretches it takes, among all joins that take some of them.
+
+    ``p = exp(e / T) / (exp(e / T) + sum exp(e' / T) + exp(n / T))`` with the evidence e' of the others.
+    """
+    a, b, slide = joins.a, joins.b, joins.slide
+    low = np.maximum(0, -slide)
+    high = np.maximum(low + 1, np.minimum(rows[a // 2], rows[b // 2] - slide))
+    first = _stretch(rows[a // 2], low, high, a % 2 == 1)
+    second = _stretch(rows[b // 2], low + slide, high + slide, b % 2 == 1)
+    side = np.concatenate([a, b ^ 1])  # the left side of b is the right one of b turned
+    low, high = (np.concatenate(ends) for ends in zip(first, second, strict=True))
+    e = np.tile(joins.evidence / _HEAT, 2)
+    rivals = np.full(len(a), _NOBODY / _HEAT)
+    for one in np.unique(side):
+        at = np.flatnonzero(side == one)
+        met = np.minimum(high[at, None], high[at]) - np.maximum(low[at, None], low[at])
+        wants = met > _TOUCHING * np.minimum((high - low)[at, None], (high - low)[at])
+        np.fill_diagonal(wants, False)
+        against = scipy.special.logsumexp(np.where(wants, e[at], -np.inf), axis=1) if len(at) > 1 else np.full(len(at), -np.inf)
+        np.logaddexp.at(rivals, at % len(a), against)
+    return np.asarray(scipy.special.expit(joins.evidence / _HEAT - rivals))
+
+
+def _stretch(
+    rows: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64], turned: BoolArray
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows from ``low`` to ``high`` of a side, counted from the same end whichever way the strip is turned."""
+    return np.where(turned, rows - high, low), np.where(turned, rows - low, high)
 
 
 def _pose(strips: Sequence[Strip], a: int, b: int, slide: int) -> tuple[float, float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 from jigsawnet.errors import ConfigError, MemoryLimitError
 from jigsawnet.types import Progress, Puzzle
@@ -14,6 +16,8 @@ _PER_PIXEL = 50
 """Bytes per pixel of the pieces: picture and mask, the copy that the networks look at, look-up grids, the results."""
 _PER_PIECE = 250_000
 """Bytes per piece: contours, window descriptors, candidates."""
+_PER_PIXEL_READ, _PER_PIXEL_DECODED = 4, 8
+"""Bytes per pixel of pictures that have been read, and more of the one that is being read."""
 _PER_PAIR = 700
 """Bytes per pair of pieces: what was measured between them."""
 
@@ -66,6 +70,33 @@ class MemoryGuard:
             raise MemoryLimitError(
                 f"The {len(puzzle)} pieces need about {show_size(estimate)} of memory, more than the limit of "
                 f"{show_size(self._limit)}; raise --memory-limit, or give smaller pictures."
+            )
+
+    def check_file(self, path: Path, size: int) -> None:
+        """Refuse to read a saved stage of so many bytes.
+
+        Raises:
+            MemoryLimitError: with what is held it is more than the limit.
+        """
+        if self._limit is not None and resident_bytes() + size > self._limit:
+            raise MemoryLimitError(
+                f"{path} takes {show_size(size)} of memory to be read, beyond the limit of {show_size(self._limit)}; "
+                "raise --memory-limit."
+            )
+
+    def check_pictures(self, pixels: Sequence[int]) -> None:
+        """Refuse pictures by the sizes that they declare, before they are read.
+
+        Raises:
+            MemoryLimitError: with what is held they are more than the limit.
+        """
+        if self._limit is None or not pixels:
+            return
+        needed = resident_bytes() + _PER_PIXEL_READ * sum(pixels) + _PER_PIXEL_DECODED * max(pixels)
+        if needed > self._limit:
+            raise MemoryLimitError(
+                f"Reading the pictures ({sum(pixels) / 1e6:.0f} million pixels) takes about {show_size(needed)} of memory, "
+                f"more than the limit of {show_size(self._limit)}; raise --memory-limit, or give smaller pictures."
             )
 
     def watch(self, progress: Progress) -> Progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.errors import InputError
 from jigsawnet.io.files import file_digest
 from jigsawnet.io.json_files import fill
-from jigsawnet.io.pieces import KEY_COLOR_FILE, list_pictures
+from jigsawnet.io.pieces import KEY_COLOR_FILE, list_pictures, list_unread
 from jigsawnet.loading import ScanInput
 from jigsawnet.pipeline import config_for_given
 from jigsawnet.store import make_key
@@ -73,12 +74,22 @@ def pieces_key(request: Request) -> str:
     return make_key("pieces", len(request.inputs), files, asdict(replace(request.scans, back=())))
 
 
+def input_files(request: Request) -> list[Path]:
+    """The pictures that will be read, as far as they can be listed."""
+    found: list[Path] = []
+    for place in (*request.inputs, *request.scans.back):
+        with suppress(OSError, ValueError, InputError):
+            found += list_pictures(place) if place.is_dir() else [place]
+    return found
+
+
 def _files(place: Path) -> list[tuple[str, str]]:
     """Names and checksums of the files of an input; one that cannot be read is skipped: reading the pieces reports it."""
     try:
         if place.is_dir():
             listed = [*list_pictures(place), *(path for path in (place / KEY_COLOR_FILE,) if path.is_file())]
-            return [(place.resolve().name, ""), *((path.name, file_digest(path)) for path in listed)]
+            unread = ((name, "") for name in list_unread(place))
+            return [(place.resolve().name, ""), *unread, *((path.name, file_digest(path)) for path in listed)]
         return [(place.name, file_digest(place))]
     except (OSError, ValueError, InputError):
         return [(str(place), "")]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +13,11 @@ import numpy as np
 from jigsawnet.config import SolveConfig
 from jigsawnet.io.assembly_json import CANDIDATES_FILE, Choice, write_assembly, write_candidates
 from jigsawnet.io.authors import write_alignments, write_joins, write_poses
-from jigsawnet.io.files import RESULT_FILE, staged_folder, write_text
+from jigsawnet.io.files import RESULT_FILE, write_text
 from jigsawnet.io.images import write_png, write_tiff
 from jigsawnet.io.result_files import POSES_FILE, write_poses_csv, write_report
 from jigsawnet.io.run_folder import RunFolder
+from jigsawnet.io.staged import staged_folder
 from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.render.image import render_assembly, render_back
 from jigsawnet.render.report import ReportInput, report_html
@@ -49,16 +49,8 @@ def replace_results(folder: RunFolder, run: Run, key: str) -> None:
         folder.set(results="")
     new = write_results(run)
     for name in set(old) - set(new):
-        if _is_plain(name):
-            with suppress(OSError):
-                (folder.path / name).unlink()
+        folder.remove_result(name)
     folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request))
-
-
-def _is_plain(name: str) -> bool:
-    """True for a path that stays below the folder it is taken from."""
-    path = PurePosixPath(name)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and not Path(name).is_absolute()
 
 
 def _write_files(run: Run, folder: Path) -> None:

@@ -14,14 +14,14 @@ from jigsawnet.context import Context
 from jigsawnet.errors import InputError
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.authors import read_alignments
-from jigsawnet.io.images import silent_decoders
+from jigsawnet.io.images import read_pixel_count, silent_decoders
 from jigsawnet.io.run_folder import RunFolder, lock_folder, read_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
 from jigsawnet.runs.memory import MemoryGuard
-from jigsawnet.runs.request import Request, pieces_key, request_from_plain, request_to_plain
+from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
 from jigsawnet.runs.results import replace_results
 from jigsawnet.runs.snapshots import OnPoses, show_poses
 from jigsawnet.score import parts_of
@@ -170,10 +170,11 @@ def solve_run(
     guard, context = MemoryGuard(memory_limit), context or Context()
     context = replace(context, progress=guard.watch(context.progress))
     with lock_folder(out, __version__) as folder:
+        folder.before_reading = guard.check_file
         folder.record = replace(folder.record, request=request_to_plain(request), jigsawnet=__version__)
         learned = load_learned(request.weights)
         learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
-        pieces, is_new = _read(folder, request, context)
+        pieces, is_new = _read(folder, request, context, guard)
         guard.check_estimate(pieces.puzzle)
         given = None if request.alignments is None else read_alignments(request.alignments, len(pieces.puzzle))
         corridor = Corridor(
@@ -193,7 +194,7 @@ def solve_run(
         return _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
 
 
-def _read(folder: RunFolder, request: Request, context: Context) -> tuple[Loaded, bool]:
+def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGuard) -> tuple[Loaded, bool]:
     """The pieces, and whether they were read now or taken from the folder."""
     key = pieces_key(request)
     saved = folder.load("pieces", key)
@@ -202,6 +203,7 @@ def _read(folder: RunFolder, request: Request, context: Context) -> tuple[Loaded
         context.clock.stages.extend(saved.reports)
         return pieces, False
     with context.clock.stage("read") as counts, silent_decoders():
+        guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
         loaded = load_input(request.inputs, request.scans, context.progress)
         counts.update(pieces=len(loaded.puzzle))
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})

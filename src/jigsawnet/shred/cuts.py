@@ -40,7 +40,7 @@ def cut_cells(height: int, width: int, config: ShredConfig, rng: np.random.Gener
     """Cut a picture of the given size; returns the cell number of each pixel, ``(height, width)``."""
     if config.cuts is not None:
         return _free_cells(height, width, config.cuts, config.perturbation, rng)
-    rows, cols = grid_shape(height, width, config.pieces, config.strips)
+    rows, cols = config_shape(height, width, config)
     side_px = min(height / rows, width / cols)
     _check_side(side_px, height, width, f"{rows * cols} pieces")
     down = _grid_cuts(cols - 1, height, width, side_px, config, rng)
@@ -54,10 +54,18 @@ def cut_cells(height: int, width: int, config: ShredConfig, rng: np.random.Gener
     return row * cols + col
 
 
-def grid_shape(height: int, width: int, pieces: int, strips: bool = False) -> tuple[int, int]:
+def config_shape(height: int, width: int, config: ShredConfig) -> tuple[int, int]:
+    """``(rows, cols)`` of strips, of chads, or of cells of a fair shape."""
+    if config.strips:
+        return (config.pieces, 1) if width >= height else (1, config.pieces)
+    if config.chads is not None:  # cells w by a w of a page: rows^2 = pieces * height / (width * a)
+        rows = max(1, round(math.sqrt(config.pieces * height / (width * config.chads))))
+        return rows, max(1 if rows > 1 else 2, round(config.pieces / rows))
+    return grid_shape(height, width, config.pieces)
+
+
+def grid_shape(height: int, width: int, pieces: int) -> tuple[int, int]:
     """Choose ``(rows, cols)``: a product as near to ``pieces`` as cells of a fair shape allow, then the squarest cells."""
-    if strips:
-        return (pieces, 1) if width >= height else (1, pieces)
 
     def stretch(shape: tuple[int, int]) -> float:
         return abs(math.log(width / shape[1] * shape[0] / height))

@@ -14,7 +14,7 @@ from jigsawnet.nearest import nearest_pixels
 from jigsawnet.shred.bending import Sheet, best_pose, unbend
 from jigsawnet.shred.capture import Scan, add_whiskers, cut_mask, lay_on_backdrop, record, signed_distance
 from jigsawnet.shred.config import ShredConfig
-from jigsawnet.shred.cuts import Int32Array, grid_shape
+from jigsawnet.shred.cuts import Int32Array, config_shape
 from jigsawnet.shred.light import age_picture, light_piece
 from jigsawnet.shred.loss import Tears, bite, corners_in, find_corners, frayed, paint_paper, widen
 from jigsawnet.shred.pieces import CutPiece, erode, keep_largest
@@ -31,7 +31,7 @@ def prepare_picture(picture: UInt8Array, config: ShredConfig, rng: np.random.Gen
     wanted = config.damage.piece_px
     if wanted is not None:
         height, width = picture.shape[:2]
-        rows, cols = grid_shape(height, width, config.pieces, config.strips)
+        rows, cols = config_shape(height, width, config)
         ratio = wanted / math.sqrt(height / rows * width / cols)
         if ratio < 1.0:
             size = max(1, round(width * ratio)), max(1, round(height * ratio))

@@ -134,8 +134,13 @@ def _strip_cut(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
     return {"strips": True, "tilt_deg": 1.0, "perturbation": draw(0, 0.05), "damage": damage} | worn
 
 
+def _cross_cut(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
+    """What comes out of a cross-cut shredder: chads, cut as strips are, and across."""
+    return _strip_cut(draw, rng) | {"strips": False, "chads": float(rng.uniform(5.5, 10.0)), "tilt_deg": 0.3}
+
+
 PRESETS: dict[str, Callable[[Draw, np.random.Generator], dict[str, Any]]] = {
     "fresco": _fresco, "torn-photo": _torn_photo, "torn-page": _torn_page, "phone": _phone, "old-print": _old_print,
-    "strip-cut": _strip_cut,
+    "strip-cut": _strip_cut, "cross-cut": _cross_cut,
 }  # fmt: skip
 """Mixtures of damage by name."""

@@ -74,6 +74,8 @@ def model_card(parts: Mapping[PartName, Mapping[str, Any]], fresh: Collection[Pa
 def _network_lines(manifest: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
     if not record:
         return [f"Networks: {len(manifest['files'])}. No record of the training came with it."]
+    if "right neighbour first" in record:
+        return _strokes_lines(record)
     options, held_out = record["options"], record["held_out"]
     steps = [options["steps"], *[options["later_steps"] or options["steps"]] * (len(manifest["files"]) - 1)]
     rows = [
@@ -93,6 +95,19 @@ def _network_lines(manifest: Mapping[str, Any], record: Mapping[str, Any]) -> li
         *(["", f"The puzzles: {puzzles}."] if puzzles else []),
         "",
         markdown_table([{"option": key, "value": str(value)} for key, value in _flat(options).items()]),
+    ]
+
+
+def _strokes_lines(record: Mapping[str, Any]) -> list[str]:
+    return [
+        f"Networks: 2, trained for {record['hours']:.2f} hours on {record['pages']} pages and {record['shredded']} shredded.",
+        *([f"Steps: {record['schedule']}."] if "schedule" in record else []),
+        "",
+        "Part of the sides of a held-out page whose true neighbour had the most evidence:",
+        "",
+        markdown_table([{"what": key, "number": str(value)} for key, value in record["right neighbour first"].items()]),
+        "",
+        markdown_table([{"option": key, "value": str(value)} for key, value in _flat(record["options"]).items()]),
     ]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from multiprocessing import get_context
 from pathlib import Path
@@ -42,16 +42,18 @@ _PICTURES = 40
 class CutsConfig:
     """Documents that are made up and shredded to learn what goes on across a cut."""
 
-    pages: int = 400
-    """Pages, or parts of pages, to shred."""
+    pages: int = 1600
+    """Pages that are cut straight, elsewhere at every look."""
+    shredded: int = 200
+    """Parts of pages that are shredded, with ragged sides."""
     fonts: tuple[Path, ...] = ()
     """Folders of font files to print them with; without any, one Latin font."""
     seed: int = 0
     """Number that all randomness comes from."""
 
     def __post_init__(self) -> None:
-        if self.pages < 2 or self.seed < 0:
-            raise ConfigError("cuts.pages must be 2 or more, and cuts.seed 0 or more.")
+        if min(self.pages, self.shredded) < 2 or self.seed < 0:
+            raise ConfigError("cuts.pages and cuts.shredded must be 2 or more, and cuts.seed 0 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +84,45 @@ def make_cuts(
     photos: Sequence[Path], config: CutsConfig, folder: Path, processes: int, progress: Progress = no_progress
 ) -> list[Path]:
     """Files with the bands of one example each, made where they are missing; see `cut_example`."""
-    make_folder(folder)
     fonts = Typefaces.find(config.fonts)
+    files = example_files(photos, config, fonts, folder, "cuts", config.shredded, ".npy")
+    write_missing(files, partial(_write_example, tuple(photos), fonts, config.seed), processes, "shredding pages", progress)
+    return files
+
+
+def example_files(
+    photos: Sequence[Path], config: CutsConfig, fonts: Typefaces, folder: Path, name: str, count: int, suffix: str
+) -> list[Path]:
+    """Where examples are kept; the names change with all that they are made from."""
     names = [path.name for paths in fonts.files.values() for path in paths]
     stamp = hashlib.sha256(json.dumps([config.seed, sorted(names), sorted(p.name for p in photos)]).encode()).hexdigest()[:12]
-    files = [folder / f"{stamp}-{k:05d}.npy" for k in range(config.pages)]
+    return [folder / f"{stamp}-{name}-{k:05d}{suffix}" for k in range(count)]
+
+
+def write_missing(
+    files: Sequence[Path], write: Callable[[int, Path], None], processes: int, stage: str, progress: Progress
+) -> None:
+    """Have ``write(number, path)`` make the files that are not there, in other processes."""
     missing = [k for k, path in enumerate(files) if not path.is_file()]
+    if missing:
+        make_folder(files[0].parent)
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        jobs = [pool.submit(_write_example, tuple(photos), fonts, config.seed, k, files[k]) for k in missing]
+        jobs = [pool.submit(write, k, files[k]) for k in missing]
         for done, job in enumerate(jobs, start=1):
             job.result()
-            progress("shredding pages", done, len(jobs))
-    return files
+            progress(stage, done, len(jobs))
 
 
 def _write_example(photos: tuple[Path, ...], fonts: Typefaces, seed: int, number: int, path: Path) -> None:
     cv2.setNumThreads(1)
     buffer = BytesIO()
-    np.save(buffer, cut_example(_pictures(photos), fonts, np.random.default_rng([seed, number])))
+    np.save(buffer, cut_example(pictures_of(photos), fonts, np.random.default_rng([seed, number])))
     write_bytes(path, buffer.getvalue())
 
 
 @lru_cache(maxsize=1)
-def _pictures(photos: tuple[Path, ...]) -> tuple[UInt8Array, ...]:
+def pictures_of(photos: tuple[Path, ...]) -> tuple[UInt8Array, ...]:
+    """Photographs for pages to show."""
     return tuple(read_image(path)[..., :3] for path in sorted(photos)[:_PICTURES])
 
 
@@ -156,22 +174,23 @@ def pack(seen: Float32Array) -> UInt8Array:
 
 def shredded_page(
     photos: Sequence[Path], fonts: Typefaces, rng: np.random.Generator
-) -> tuple[list[Piece], list[int], list[bool]]:
-    """A whole page as strips, any way up: the pieces, their order from left to right, and which of them are upside down."""
+) -> tuple[list[Piece], list[list[int]], list[bool]]:
+    """A whole page as strips, any way up: the pieces, those that lie side by side, and which of them are upside down."""
     plan = draw_shredding(rng, 2)
     shrunk = min(1.0, WIDTH_PX * MM_PER_INCH / (plan.width_mm * plan.dpi))  # as `straighten` would; drawn small at once
-    page = make_document(rng, fonts, min(plan.dpi * shrunk, _LARGEST_DPI), _pictures(tuple(photos)))
+    page = make_document(rng, fonts, min(plan.dpi * shrunk, _LARGEST_DPI), pictures_of(tuple(photos)))
     count = max(4, round(210.0 / plan.width_mm))
     puzzle, truth = shred_images([page], dataclasses.replace(plan.config, pieces=count), rng)
     middle = [float((truth.poses[p.idx] @ (np.array(p.mask.shape[::-1]) / 2.0))[0]) for p in puzzle.pieces]
     turned = (rng.random(len(puzzle)) < 0.5).tolist()
     return (
-        [_upside_down(p) if t else p for p, t in zip(puzzle.pieces, turned, strict=True)],
-        np.argsort(middle).tolist(),
+        [upside_down(p) if t else p for p, t in zip(puzzle.pieces, turned, strict=True)],
+        [np.argsort(middle).tolist()],
         turned,
     )
 
 
-def _upside_down(piece: Piece) -> Piece:
+def upside_down(piece: Piece) -> Piece:
+    """The same piece, turned by half a turn."""
     image, mask = np.ascontiguousarray(piece.image[::-1, ::-1]), np.ascontiguousarray(piece.mask[::-1, ::-1])
     return dataclasses.replace(piece, image=image, mask=mask)

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.errors import ConfigError, InputError, JigsawNetError
 from jigsawnet.evaluation.metrics import right_candidates
+from jigsawnet.io.array_store import read_arrays
 from jigsawnet.io.files import make_folder, write_bytes
 from jigsawnet.io.images import read_image, silent_decoders
-from jigsawnet.io.pieces import list_pictures
+from jigsawnet.io.pieces import list_pictures, list_unread, say_unread
 from jigsawnet.learned import Learned
 from jigsawnet.score.pair_picture import PictureConfig
 from jigsawnet.score.views import SeamViews
@@ -153,7 +153,7 @@ def usable_photos(folder: Path) -> tuple[list[Path], list[str]]:
     Raises:
         InputError: fewer than two of them.
     """
-    good, broken = [], []
+    good, broken = [], say_unread(list_unread(folder))
     with silent_decoders():
         for path in list_pictures(folder):
             try:
@@ -249,13 +249,7 @@ def _thin(right: BoolArray, fit: Float32Array, wrong: int, rng: np.random.Genera
 
 def read_part(path: Path, columns: Sequence[str]) -> Columns | None:
     """Columns of what `write_part` kept; None when it is not there or not whole."""
-    if not path.is_file():
-        return None
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as data:
-            return {name: data[name] for name in columns}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None
+    return read_arrays(path, None, columns)
 
 
 def write_part(path: Path, part: Columns) -> None:

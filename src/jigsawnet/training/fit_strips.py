@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,13 +21,16 @@ from jigsawnet.shred.documents import Typefaces
 from jigsawnet.strips import straighten
 from jigsawnet.training.cuts import CutsConfig, shredded_page
 from jigsawnet.training.fits import regress
-from jigsawnet.types import BoolArray, FloatArray, Progress, no_progress
+from jigsawnet.training.straight import straight_page
+from jigsawnet.types import BoolArray, FloatArray, Piece, Progress, no_progress
 from jigsawnet.workers import LocalWorkers
 
 _SEED = 1_000_000
 """Added to the number of a page, so that none was trained on."""
 _RIGHT_PX = 16.0
 """A right join slides by at most so much more or less than the truth, in px of the scaled strips."""
+_LOST = 0.3
+"""Part of all strips of a page that may be missing."""
 _BINS = (0.0, 0.1, 0.5, 0.9, 0.98, 1.01)
 
 
@@ -75,20 +78,41 @@ def fit_strips(
 def measure_page(
     photos: Sequence[Path], fonts: Typefaces, seed: int, number: int, learned: Learned
 ) -> tuple[FloatArray, BoolArray]:
-    """Terms ``(C, 2)`` and labels ``(C,)`` of all candidates of one page."""
-    pieces, order, turned = shredded_page(photos, fonts, np.random.default_rng([seed, _SEED + number]))
+    """Terms ``(C, 3)`` and labels ``(C,)`` of all joins of one page, cut straight or shredded in turn, some strips lost."""
+    make = shredded_page if number % 2 else straight_page
+    rng = np.random.default_rng([seed, _SEED + number])
+    pieces, lines, turned = _lose(*make(photos, fonts, rng), rng)
     context = Context(workers=LocalWorkers(1))
     strips = straighten(pieces)
     sides = describe_sides(strips, learned.network("strokes"), context)
     joins = None if sides is None else best_joins(sides, context)
     if joins is None:  # nobody stops it
         raise RuntimeError("the work was stopped")
-    return strip_terms(joins), right_joins(joins, order, turned)
+    return strip_terms(joins), right_joins(joins, lines, turned)
 
 
-def right_joins(joins: SideJoins, order: Sequence[int], turned: Sequence[bool]) -> BoolArray:
+def _lose(
+    pieces: Sequence[Piece], lines: Sequence[Sequence[int]], turned: Sequence[bool], rng: np.random.Generator
+) -> tuple[list[Piece], list[list[int]], list[bool]]:
+    """The same, less up to `_LOST` of all pieces; lines end where one is missing."""
+    kept = np.flatnonzero(rng.random(len(pieces)) >= rng.uniform(0.0, _LOST)).tolist()
+    new = {old: at for at, old in enumerate(kept)}
+    parts = []
+    for line in lines:
+        part: list[int] = []
+        for old in line:
+            if old in new:
+                part.append(new[old])
+            elif part:
+                parts.append(part)
+                part = []
+        parts.append(part)
+    return [replace(pieces[old], idx=at) for old, at in new.items()], parts, [turned[old] for old in kept]
+
+
+def right_joins(joins: SideJoins, lines: Sequence[Sequence[int]], turned: Sequence[bool]) -> BoolArray:
     """Whether each join is of two neighbours, the right way round, with ends as flush as they were on the page."""
-    true = {(2 * a + turned[a], 2 * b + turned[b]) for a, b in pairwise(order)}
+    true = {(2 * a + turned[a], 2 * b + turned[b]) for line in lines for a, b in pairwise(line)}
     true |= {(b ^ 1, a ^ 1) for a, b in true}
     near = np.abs(joins.slide) * ROW_PX <= _RIGHT_PX
     pairs = zip(joins.a.tolist(), joins.b.tolist(), strict=True)

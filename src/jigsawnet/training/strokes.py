@@ -7,11 +7,12 @@ import io
 import json
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import onnx
 import onnxruntime
@@ -24,6 +25,7 @@ from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX
 from jigsawnet.training.checkpoints import load_checkpoint, remove_checkpoints, save_checkpoint
 from jigsawnet.training.cuts import INK, MASK, PAPER, CutsConfig, make_cuts
 from jigsawnet.training.loop import prepare_torch
+from jigsawnet.training.straight import make_pages, straight_cuts
 from jigsawnet.training.strokes_config import StrokesConfig
 from jigsawnet.training.strokes_network import SidePair, contrast
 from jigsawnet.types import Progress, UInt8Array, no_progress
@@ -31,7 +33,10 @@ from jigsawnet.version import __version__
 
 _OPSET = 17
 _HELD_OUT = 16
-"""One example in so many is not trained on."""
+_MOST_HELD_OUT = 24
+"""One example in so many is not trained on, at most the second."""
+_RAGGED = 0.3
+"""Part of all steps at which the sides are ragged."""
 _ROWS = (192, 256)
 _SEGMENTS = (24, 48, 96)
 """Rows of vectors whose evidence is summed, or all of them."""
@@ -39,6 +44,8 @@ _NEAR, _FAR = (3, -3, 4, -4), (6, 45)
 """Slides that a wrong place may have, in rows of vectors."""
 _FRAYED, _DEEPEST_FRAY = 0.35, 4.5
 _LARGEST_DEPARTURE = 1e-3
+_CHECKED, _CHECKED_ROWS = 5, 1200
+"""Seed, and rows of pages, that held-out pages are cut by."""
 
 
 def learn_strokes(
@@ -50,18 +57,26 @@ def learn_strokes(
         ModelError: ``folder`` holds a run with other options or photos.
         OutputError: ``folder`` cannot be written.
     """
-    asked = {"options": asdict(config), "cuts": {"pages": cuts.pages, "seed": cuts.seed}}
+    asked = {"options": asdict(config), "cuts": {"pages": cuts.pages, "shredded": cuts.shredded, "seed": cuts.seed}}
     if _is_done(folder / "strokes.json", asked):
         return
-    files = make_cuts(photos, cuts, folder / "cuts", config.threads, progress)
-    held = [path for k, path in enumerate(files) if k % _HELD_OUT == 0]
-    used = [path for path in files if path not in held]
-    pair, seconds = _train(used, config, folder / "networks" / "strokes", progress)
+    shredded, held = _parted(make_cuts(photos, cuts, folder / "cuts", config.threads, progress))
+    pages, kept = _parted(make_pages(photos, cuts, folder / "cuts", config.threads, progress))
+    pair, seconds = _train(pages, shredded, config, folder / "networks" / "strokes", progress)
     figures = {
-        "pages": len(used), "held-out pages": len(held), "hours": round(seconds / 3600, 3),
-        "held_out": {"right neighbour first": round(_first_of_all(pair, held), 4)},
+        "hours": round(seconds / 3600, 3), "pages": len(pages), "shredded": len(shredded),
+        "right neighbour first": {
+            "held-out pages": len(kept), "straight": _first_of_all(pair, _straight_pages(kept)),
+            "held-out shredded": len(held), "ragged": _first_of_all(pair, _ragged_pages(held)),
+        },
     }  # fmt: skip
     _write(folder, pair, asked | figures)
+
+
+def _parted(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Files to train on, and the others."""
+    held = list(files[::_HELD_OUT])[:_MOST_HELD_OUT]
+    return [path for path in files if path not in held], held
 
 
 def _is_done(path: Path, asked: dict[str, Any]) -> bool:
@@ -72,12 +87,14 @@ def _is_done(path: Path, asked: dict[str, Any]) -> bool:
     return all(training.get(name) == value for name, value in asked.items())
 
 
-def _train(files: Sequence[Path], config: StrokesConfig, folder: Path, progress: Progress) -> tuple[SidePair, float]:
+def _train(
+    pages: Sequence[Path], shredded: Sequence[Path], config: StrokesConfig, folder: Path, progress: Progress
+) -> tuple[SidePair, float]:
     prepare_torch(config.threads)
     torch.manual_seed(config.seed)
     pair = SidePair()
     optimizer = torch.optim.AdamW(pair.parameters(), lr=config.learning_rate, weight_decay=1e-4)
-    names = hashlib.sha256(json.dumps([path.name for path in files]).encode()).hexdigest()[:16]
+    names = hashlib.sha256(json.dumps([path.name for path in (*pages, *shredded)]).encode()).hexdigest()[:16]
     stamp = {**{k: v for k, v in asdict(config).items() if k not in ("checkpoint_every", "threads")}, "data": names}
     make_folder(folder)
     saved = load_checkpoint(folder, stamp)
@@ -91,8 +108,7 @@ def _train(files: Sequence[Path], config: StrokesConfig, folder: Path, progress:
         rng = np.random.default_rng([config.seed, step])
         for group in optimizer.param_groups:
             group["lr"] = _rate(config, step)
-        page = np.load(files[int(rng.integers(len(files)))], allow_pickle=False)
-        loss = _loss(pair, page, rng)
+        loss = _loss(pair, *_sides(pages, shredded, rng), rng)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(pair.parameters(), 1.0)
@@ -112,17 +128,30 @@ def _rate(config: StrokesConfig, step: int) -> float:
     return config.learning_rate * 0.5 * (1 + float(np.cos(np.pi * (step - warm_up) / max(1, config.steps - warm_up))))
 
 
-def _loss(pair: SidePair, page: UInt8Array, rng: np.random.Generator) -> Tensor:
-    """The loss on a part of one page, either way up."""
+def _sides(pages: Sequence[Path], shredded: Sequence[Path], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Both sides of all cuts through a part of one page, either way up."""
     rows = int(rng.choice(_ROWS))
+    if rng.random() >= _RAGGED:
+        found = straight_cuts(_read_page(pages[int(rng.integers(len(pages)))]), rng, rows)
+        if found is not None:
+            return torch.from_numpy(found[0]), torch.from_numpy(found[1])
+    page = np.load(shredded[int(rng.integers(len(shredded)))], allow_pickle=False)
     start = int(rng.integers(0, page.shape[3] - rows + 1))
     right, left = page[..., start : start + rows, :]
     if rng.random() < 0.5:  # upside down the sides change their roles
         right, left = left[..., ::-1, ::-1], right[..., ::-1, ::-1]
     frays = rng.random() < _FRAYED
-    sides = [_varied(unpack(side), outer_last, frays, rng) for side, outer_last in ((right, True), (left, False))]
-    shifts = [0, *rng.choice(_NEAR, 2, replace=False).tolist(), *(rng.integers(*_FAR, 3) * rng.choice((-1, 1), 3)).tolist()]
-    return contrast(pair, sides[0], sides[1], shifts, int(rng.choice((*_SEGMENTS, rows // 2))))
+    return _varied(unpack(right), True, frays, rng), _varied(unpack(left), False, frays, rng)
+
+
+def _loss(pair: SidePair, right: Tensor, left: Tensor, rng: np.random.Generator) -> Tensor:
+    far = rng.integers(*_FAR, 2) * rng.choice((-1, 1), 2)
+    shifts = [0, *rng.choice(_NEAR, 2, replace=False).tolist(), *far.tolist()]
+    return contrast(pair, right, left, shifts, int(rng.choice((*_SEGMENTS, right.shape[2] // 4))))
+
+
+def _read_page(path: Path) -> UInt8Array:
+    return np.asarray(cv2.imread(str(path), cv2.IMREAD_GRAYSCALE), np.uint8)
 
 
 def unpack(side: UInt8Array) -> Tensor:
@@ -146,17 +175,29 @@ def _varied(band: Tensor, outer_last: bool, frays: bool, rng: np.random.Generato
     return torch.stack([ink, mask], 1)
 
 
-def _first_of_all(pair: SidePair, files: Sequence[Path]) -> float:
+def _ragged_pages(files: Sequence[Path]) -> Iterator[tuple[Tensor, Tensor]]:
+    for path in files:
+        right, left = (unpack(side) for side in np.load(path, allow_pickle=False))
+        yield right, left
+
+
+def _straight_pages(files: Sequence[Path]) -> Iterator[tuple[Tensor, Tensor]]:
+    for number, path in enumerate(files):
+        found = straight_cuts(_read_page(path), np.random.default_rng([_CHECKED, number]), _CHECKED_ROWS)
+        if found is not None:
+            yield torch.from_numpy(found[0]), torch.from_numpy(found[1])
+
+
+def _first_of_all(pair: SidePair, pages: Iterable[tuple[Tensor, Tensor]]) -> float:
     """Part of all sides whose true neighbour has the most evidence of all of its page, upright and slid by up to 24 px."""
     found = []
     with torch.inference_mode():
-        for path in files:
-            right, left = (unpack(side) for side in np.load(path, allow_pickle=False))
+        for right, left in pages:
             f, g = pair.right(right), pair.left(left)
             slides = [torch.einsum("kyd,lyd->kl", f, torch.roll(g, -d, 1)) for d in range(-12, 13)]
             evidence, at = torch.stack(slides).amax(0), torch.arange(len(f))
             found += [(evidence.argmax(axis) == at).float().mean().item() for axis in (0, 1)]
-    return float(np.mean(found))
+    return round(float(np.mean(found)), 4) if found else 0.0
 
 
 def _write(folder: Path, pair: SidePair, training: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from jigsawnet.errors import ConfigError
 class StrokesConfig:
     """How the networks that look along strips are trained."""
 
-    steps: int = 2400
+    steps: int = 4600
     """Pages looked at, a part of one at a time."""
     learning_rate: float = 2e-3
     """Largest step size of Adam; it rises for a twentieth of the steps and falls along a cosine."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-_CHANNELS = (16, 32, 48, 64)
+_CHANNELS = (24, 48, 64, 96)
 _DILATIONS = (1, 2, 4)
-VECTOR = 32
+VECTOR = 48
 """Numbers that describe two rows of a side."""
 _FIRST_SCALE = -4.0
 

@@ -19,8 +19,10 @@ from jigsawnet.io.assembly_json import assembly_to_json
 from jigsawnet.io.edits_json import parse_edit, parse_pose
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.svg import assembly_svg
+from jigsawnet.viewer.keys import Keys
+from jigsawnet.viewer.limits import Limits
 from jigsawnet.viewer.pictures import encode_png
-from jigsawnet.viewer.security import Guard, TooLargeError
+from jigsawnet.viewer.security import Guard, TooLargeError, TooSlowError
 from jigsawnet.viewer.session import Session, StaleError
 from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
 
@@ -34,7 +36,7 @@ _TYPES = {
 _FOREVER = "private, max-age=31536000, immutable"
 
 
-def create_app(session: Session, token: str, port: int) -> ASGIApp:
+def create_app(session: Session, keys: Keys, port: int, limits: Limits) -> ASGIApp:
     """All routes behind the guard; ``port`` is where the server will listen, since the Host header names it."""
     app = FastAPI(title="jigsawnet", docs_url=None, redoc_url=None, openapi_url=None)
     shapes = outlines(session.puzzle, session.borders)
@@ -51,8 +53,8 @@ def create_app(session: Session, token: str, port: int) -> ASGIApp:
     def refuse(_: Request, error: Exception) -> Response:
         if isinstance(error, StaleError):
             return _json({"error": str(error), "revision": session.revision}, 409)
-        if isinstance(error, TooLargeError):
-            return _json({"error": str(error)}, 413)
+        if isinstance(error, TooLargeError | TooSlowError):
+            return _json({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 408)
         return _json({"error": str(error)}, 422 if isinstance(error, EditError | FormatError | InputError) else 500)
 
     def unknown(_: Request, error: Exception) -> Response:
@@ -62,7 +64,7 @@ def create_app(session: Session, token: str, port: int) -> ASGIApp:
     app.add_exception_handler(JigsawNetError, refuse)
     for kind in (404, 405, RequestValidationError):
         app.add_exception_handler(kind, unknown)
-    return Guard(app, token, port)
+    return Guard(app, keys, port, limits)
 
 
 def _json(data: Any, status: int = 200) -> Response:

@@ -1,8 +1,7 @@
-"""The server: on this machine only, on a free port, with a token in the address; also while a puzzle is being solved."""
+"""The server: on this machine only, on a free port, opened by a token; also while a puzzle is being solved."""
 
 from __future__ import annotations
 
-import secrets
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -16,6 +15,9 @@ from jigsawnet.runs import Run
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Progress
 from jigsawnet.viewer.app import create_app
+from jigsawnet.viewer.connections import connections_within
+from jigsawnet.viewer.keys import Keys
+from jigsawnet.viewer.limits import Limits
 from jigsawnet.viewer.session import Session
 
 HOST = "127.0.0.1"
@@ -24,7 +26,7 @@ HOST = "127.0.0.1"
 class Workbench:
     """A session behind an address."""
 
-    def __init__(self, session: Session, port: int = 0) -> None:
+    def __init__(self, session: Session, port: int = 0, limits: Limits | None = None) -> None:
         """Take a port, 0 for any free one.
 
         Raises:
@@ -33,14 +35,20 @@ class Workbench:
         self._session = session
         self._socket = _listen(port)
         taken = int(self._socket.getsockname()[1])
-        self.token = secrets.token_urlsafe(24)
-        self.address = f"http://{HOST}:{taken}/?token={self.token}"
-        app = create_app(session, self.token, taken)
+        self._keys, self._base = Keys(), f"http://{HOST}:{taken}/"
+        limits = limits or Limits()
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=5
-        )
+            create_app(session, self._keys, taken, limits), http=connections_within(limits), ws="none", lifespan="off",
+            h11_max_incomplete_event_size=limits.header_bytes, timeout_graceful_shutdown=5, server_header=False,
+            log_level="error", access_log=False,
+        )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> str:
+        """Where a browser gets in, once: then there is a new one."""
+        return f"{self._base}?token={self._keys.token}"
 
     def start(self) -> None:
         """Serve in a thread until `stop`."""

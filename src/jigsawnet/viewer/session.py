@@ -18,6 +18,7 @@ from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, 
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
+from jigsawnet.io.files import can_write_in
 from jigsawnet.render.layout import lay_out
 from jigsawnet.runs import Run
 from jigsawnet.stopping import Stop
@@ -44,10 +45,11 @@ def open_edits(run: Run) -> Edits:
             return edits
     poses = lay_out(run.puzzle, run.assembly).canvas_from_piece  # side by side, as in assembly.png
     edits = Edits(as_on_disk(replace(run.assembly, poses=poses)))
-    try:
-        save_edits(run.folder, edits, names)
-    except OutputError:
-        log.warning("%s cannot be written, so nothing can be changed.", run.folder)
+    if can_write_in(run.folder):
+        try:
+            save_edits(run.folder, edits, names)
+        except OutputError as error:
+            log.warning("%s", error)
     return edits
 
 
@@ -78,6 +80,7 @@ class Session:
         candidates = run.candidates
         self.seams = SeamBook(run.borders, candidates.common_gap_px, run.config.match.dense.verify)
         self.places = PlaceFinder(candidates, run.borders, self.pieces)
+        self.read_only = not can_write_in(run.folder)
         self.edits = Edits(run.assembly) if self.busy else open_edits(run)
         self._kept: dict[int, Arrangement] = {}
         self._texts: Memo = {}
@@ -157,6 +160,8 @@ class Session:
             self._take(edits, self._arrangement_of(edits))
 
     def _check(self, revision: int) -> None:
+        if self.read_only:
+            raise EditError("This run may only be read, so nothing can be changed; copy its folder to a place of yours.")
         if self.busy:
             raise StaleError("The solver is at work; stop it or wait until it is done.")
         if revision != self.revision:

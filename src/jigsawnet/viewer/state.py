@@ -67,7 +67,7 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "components": [{"id": k, "pieces": list(members)} for k, members in enumerate(now.components)], "joins": joins,
         "edits": [{"kind": edit.kind, "text": edit.describe(session.pieces.names)} for edit in edits.entries],
         "in_force": edits.in_force, "can_undo": edits.in_force > 0, "can_redo": bool(edits.undone),
-        "busy": session.busy, "truth": session.truth is not None,
+        "busy": session.busy, "truth": session.truth is not None, "read_only": session.read_only,
         "start": {str(idx): _row(pose) for idx, pose in sorted(edits.start.poses.items())},
     }  # fmt: skip
 

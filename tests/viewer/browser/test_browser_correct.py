@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.flaky(reruns=2)]
 SELECTED = "() => workbench.store.selection"
 REVISION = "() => workbench.store.state.revision"
 DIGEST = """async (name) => {
-    const answer = await fetch(`/api/export/assembly.${name}`);
+    const answer = await fetch(`api/export/assembly.${name}`);
     return [...new Uint8Array(await crypto.subtle.digest("SHA-256", await answer.arrayBuffer()))];
 }"""
 
@@ -272,19 +272,26 @@ def test_a_wrong_token_a_wrong_host_and_a_path_escape_are_refused(nine_server: A
         return answer
 
     good = f"?{address.query}"
-    assert status(f"/{good}") == 200
     assert status("/") == 401
     assert status("/?token=wrong") == 401
     assert status(f"/{good}", host="evil.example") == 421
+    assert status(f"/{good}") == 303
+    assert status(f"/{good}") == 401, "it was used"
     for path in (
         "/static/../serve.py",
         "/static/..%2fserve.py",
         "/static/%2e%2e/%2e%2e/pyproject.toml",
         "/api/export/../../run.json",
     ):
-        assert status(f"{path}{good}") == 404, path
+        assert status(f"{path}{good}") == 401, path
     context = browser.new_context()
     page = context.new_page()
     page.goto(nine_server.address.replace("token=", "token=x"))
     assert page.locator("#canvas").count() == 0
+    page.goto(nine_server.address)
+    assert page.locator("#canvas").count() == 1
+    assert "token" not in page.url
+    page.reload()
+    assert page.locator("#canvas").count() == 1, "the page can be loaded again"
+    assert page.evaluate("() => document.cookie") == ""
     context.close()

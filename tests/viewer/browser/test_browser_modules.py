@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.flaky(reruns=2)]
 
 def test_the_queue_keeps_the_order_and_survives_faults(nine: Any) -> None:
     said, is_empty = nine.ask("""async () => {
-        const {ActionQueue} = await import("/static/queue.js");
+        const {ActionQueue} = await import(new URL("static/queue.js", document.baseURI));
         const said = [];
         const queue = new ActionQueue(async (error) => {
             said.push(error.message);
@@ -40,7 +40,7 @@ def test_poses_are_those_of_the_program(nine: Any) -> None:
     rows = [[pose.theta, pose.x, pose.y] for pose in (a, b)]
     found = nine.ask(
         """async ([a, b, point]) => {
-            const pose = await import("/static/pose.js");
+            const pose = await import(new URL("static/pose.js", document.baseURI));
             return [pose.compose(a, b), pose.inverse(a), pose.apply(a, point), pose.apply(pose.turnAbout(0.7, point), point)];
         }""",
         [*rows, point.tolist()],
@@ -56,7 +56,7 @@ def test_pictures_come_in_powers_of_two_and_never_larger_than_the_piece(nine: An
     wanted = {(400, 10): 16, (400, 17): 32, (400, 300): None, (400, 9000): None, (12, 10): None}
     found = nine.ask(
         """async (cases) => {
-            const {levelFor} = await import("/static/bitmaps.js");
+            const {levelFor} = await import(new URL("static/bitmaps.js", document.baseURI));
             return cases.map(([longest, px]) => levelFor(longest, px)).map((level) => level === Infinity ? null : level);
         }""",
         [list(case) for case in wanted],

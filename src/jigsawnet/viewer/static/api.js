@@ -7,6 +7,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Where a path of the server is: below the page, whose own path is a secret. */
+export const at = (path) => new URL(`.${path}`, document.baseURI).href;
+
 export class Api {
   /** Requests not yet answered and read; the page is not idle before it is 0. */
   pending = 0;
@@ -33,7 +36,7 @@ export class Api {
 
   pictureUrl(idx, size) {
     const query = new URLSearchParams({ ...(size && { size }), ...(this.images && { v: this.images }) });
-    return `/api/pieces/${idx}.png?${query}`;
+    return at(`/api/pieces/${idx}.png?${query}`);
   }
 
   async #counted(work) {
@@ -47,7 +50,7 @@ export class Api {
 }
 
 async function ask(path, options) {
-  const answer = await reach(path, options);
+  const answer = await reach(at(path), options);
   const data = await answer.json().catch(() => null);
   if (!answer.ok) throw new ApiError(answer.status, data?.error ?? `The server answered ${answer.status}.`);
   return data;

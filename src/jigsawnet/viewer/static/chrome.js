@@ -47,6 +47,7 @@ function showRun(store) {
   byId("undo").disabled = !state.can_undo || state.busy;
   byId("redo").disabled = !state.can_redo || state.busy;
   byId("solve").hidden = state.busy;
+  byId("solve").disabled = state.read_only;
   byId("stop").hidden = !state.busy;
   byId("truth-choice").hidden = !state.truth;
   const bar = byId("progress");

@@ -1,4 +1,5 @@
 /** What the server tells by itself: edits of other windows, progress, pieces coming together. */
+import { at } from "./api.js";
 import { plural } from "./dom.js";
 
 const STAGES = {
@@ -6,7 +7,7 @@ const STAGES = {
 };
 
 export function listenToServer({ store, actions, banner, follow }) {
-  const source = new EventSource("/api/events");
+  const source = new EventSource(at("/api/events"));
   const line = { isOpen: false }; // the server's first word shows that it will tell what happens from now on
   let lost = false;
   source.onopen = () => {

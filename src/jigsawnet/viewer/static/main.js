@@ -172,5 +172,6 @@ async function loadTruth() {
 
 await actions.refresh();
 workbench.fitAll();
-if (store.state) say(store.busy ? "Solving …" : "Ready.");
+const ready = () => (store.state.read_only ? "This run may only be read; nothing can be changed." : "Ready.");
+if (store.state) say(store.busy ? "Solving …" : ready());
 workbench.line = listenToServer({ store, actions, banner, follow });
