@@ -46,16 +46,18 @@ _SHAPED, _MOST_ALIKE = 0.75, 0.97
 """Edges of sure joins that correlate by this much tell of others, too; no more than the second is believed."""
 _SURE, _FEWEST_SURE = 0.9, 3
 _CURL_PX, _LEAST_WIGGLE_PX, _WIGGLE_ROWS = 40.0, 0.3, 12.0
-_LONG_ROWS = 400
-"""Rows along which blocks must lie to be joined: with less, chance stands out, too."""
-_CLEAR, _NEAR_ROWS, _LEAST_NOISE = 1.5, 12, 7.0
-"""Joins of blocks must stand out by the first from all slides that differ by more than the second, in units of their spread,
-which is at least the last. Measured on rows of chads: right joins stand out by 1.9 to 4.2, others by 0.6 at most."""
+_LIKELY, _FEWEST_ROWS, _NEAR_ROWS, _LEAST_NOISE = 0.05, 40, 12, 7.0
+"""Of joins that get so much of their sides, and lie along each other by so many rows, it is asked how far they stand out of all
+slides that differ by more than the third, in units of their spread, which is at least the last."""
+_CLEAR, _LONG_ROWS = 1.5, 400
+"""Joins of blocks must stand out by the first, and have the second: with less, chance stands out, too. Measured on rows of
+chads: right joins stand out by 1.9 to 4.2, others by 0.6 at most."""
 _TOUCHING = 0.2
 """Stretches of a side that share more than this part of the shorter one cannot both have a neighbour."""
 _SCALINGS = 150
-_LEVELLINGS, _LEAST_COMMON, _LEAST_SPREAD, _MOST_LEAD = 10, 49.0, 0.25, 5.0
 _LEAST = 1e-6
+_LEAST_SHARE, _CLEAREST = 1e-3, 8.0
+"""Shares nearer to 0 and 1 say no more than this one, and standing out no more than the last: joins with no rival left."""
 _ROWS_FITTED = 200
 """Rows of two sides that a pose is fitted to."""
 
@@ -77,7 +79,7 @@ class SideJoins:
     """Candidates: the right side of ``a (C,)`` meets the left one of ``b (C,)``, both numbers of `Sides`.
 
     Row r of a lies beside row ``r + slide`` of b; ``evidence (C,)`` speaks for it, ``share (C,)`` is the part of both sides
-    that it gets when all candidates contend for them, and ``lead (C,)`` how far the evidence stands out (`leads`).
+    that it gets when all candidates contend for them, and ``clear (C,)`` how far it stands out (`_stand_out`).
     """
 
     a: NDArray[np.int64]
@@ -85,7 +87,7 @@ class SideJoins:
     slide: NDArray[np.int64]
     evidence: FloatArray
     share: FloatArray
-    lead: FloatArray
+    clear: FloatArray
 
 
 def find_strip_joins(pieces: Sequence[Piece], context: Context, learned: Learned) -> Candidates:
@@ -105,16 +107,15 @@ def find_block_joins(blocks: Sequence[Strip], context: Context, learned: Learned
 def _joins_of(strips: Sequence[Strip], context: Context, learned: Learned, stretches: bool = False) -> Candidates | None:
     """Candidates of right and left sides; None when stopped early."""
     sides = describe_sides(strips, learned.network("strokes"), context)
-    joins = None if sides is None else best_joins(sides, context)
+    joins = None if sides is None else best_joins(sides, context, 0.0 if stretches else _LIKELY)
     if sides is None or joins is None:
         return None
     shapes = shape_sides(strips, sides)
     alike = agreement(joins, shapes)
     if alike >= _SHAPED:
-        joins = best_joins(with_shapes(sides, shapes, alike), context) or joins
+        joins = best_joins(with_shapes(sides, shapes, alike), context, 0.0 if stretches else _LIKELY) or joins
     if stretches:
-        clear = np.flatnonzero(stand_out(joins, sides) >= _CLEAR)
-        joins = SideJoins(*(column[clear] for column in (getattr(joins, name) for name in SideJoins.__slots__)))
+        joins = _rows_of(joins, (joins.clear >= _CLEAR) & (_met(joins, sides.rows) >= _LONG_ROWS))
         joins = replace(joins, share=stretch_shares(joins, sides.rows))
     pose = np.array([_pose(strips, *row) for row in zip(joins.a.tolist(), joins.b.tolist(), joins.slide.tolist(), strict=True)])
     fit = strip_fit(joins, learned.strips)
@@ -163,10 +164,10 @@ def with_shapes(sides: Sides, shapes: Sides, alike: float) -> Sides:
 
 
 def strip_terms(joins: SideJoins) -> FloatArray:
-    """What is known of joins ``(C, 3)``: the log odds of their share, the signed root of the evidence, and their lead."""
-    share = np.clip(joins.share, _LEAST, 1.0 - _LEAST)
-    root = np.sign(joins.evidence) * np.sqrt(np.abs(joins.evidence))
-    return np.column_stack([np.log(share / (1.0 - share)), root, np.clip(joins.lead, -_MOST_LEAD, _MOST_LEAD)])
+    """What is known of joins ``(C, 3)``: the log odds of their share, the share, and the share times how far they stand out."""
+    share = np.clip(joins.share, _LEAST_SHARE, 1.0 - _LEAST_SHARE)
+    clear = np.log1p(np.clip(joins.clear, 0.0, _CLEAREST))
+    return np.column_stack([np.log(share / (1.0 - share)), joins.share, joins.share * clear])
 
 
 def strip_fit(joins: SideJoins, weights: Logistic) -> FloatArray:
@@ -233,8 +234,11 @@ def _interleaved(both: Sequence[Float32Array]) -> Float32Array:
     return np.stack(both, axis=1).reshape(-1, *both[0].shape[1:])
 
 
-def best_joins(sides: Sides, context: Context) -> SideJoins | None:
-    """The `PER_SIDE` best joins of every side, each once, with their shares; None when stopped early."""
+def best_joins(sides: Sides, context: Context, likely: float = _LIKELY) -> SideJoins | None:
+    """The `PER_SIDE` best joins of every side, each once, with their shares; None when stopped early.
+
+    How far they stand out is asked of those whose share is ``likely`` and more.
+    """
     n = len(sides.right)
     step = max(_BLOCK, min(_LARGEST_BLOCK, n // 4))
     blocks = [range(k, min(k + step, n)) for k in range(0, n, step)]
@@ -248,7 +252,25 @@ def best_joins(sides: Sides, context: Context) -> SideJoins | None:
     turned = np.arange(n) ^ 1
     evidence = (evidence + evidence[np.ix_(turned, turned)].T) / 2  # a join and the same upside down, equal to the last bit
     evidence[(np.arange(n) // 2)[:, None] == np.arange(n) // 2] = -np.inf
-    return _chosen(evidence, slide)
+    joins = _chosen(evidence, slide)
+    asked = np.flatnonzero((joins.share >= likely) & (_met(joins, sides.rows) >= _FEWEST_ROWS))
+    lots = [_rows_of(joins, part) for part in np.array_split(asked, range(_BLOCK, len(asked), _BLOCK))]
+    found = context.run("match", _stand_out, Shared(sides), lots)
+    if len(found) < len(lots):
+        return None
+    clear = np.zeros(len(joins.a))
+    clear[asked] = np.concatenate(found)
+    return replace(joins, clear=clear)
+
+
+def _rows_of(joins: SideJoins, rows: BoolArray | NDArray[np.int64]) -> SideJoins:
+    return SideJoins(*(getattr(joins, name)[rows] for name in SideJoins.__slots__))
+
+
+def _met(joins: SideJoins, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows along which two sides lie beside each other ``(C,)``."""
+    low, high = np.maximum(0, -joins.slide), np.minimum(rows[joins.a // 2], rows[joins.b // 2] - joins.slide)
+    return np.asarray(np.maximum(0, high - low), np.int64)
 
 
 def _correlate(
@@ -271,14 +293,15 @@ def _correlate(
 
 
 def _chosen(evidence: Float32Array, slide: NDArray[np.int32]) -> SideJoins:
-    """From the table ``(2 N, 2 N)`` of all joins: a join and its twin, seen upside down, are one."""
+    """From the table ``(2 N, 2 N)`` of all joins those that get the most of a side; a join and its twin, turned, are one."""
     n = len(evidence)
-    best = np.argsort(-evidence, axis=1, kind="stable")[:, :PER_SIDE]
-    a, b = np.repeat(np.arange(n), best.shape[1]), best.ravel()
+    between = evidence[:, np.arange(n) ^ 1].astype(np.float64)  # the left side of b is the right one of b turned
+    share = shares(between)
+    best = np.argsort(-share, axis=1, kind="stable")[:, :PER_SIDE]
+    a, b = np.repeat(np.arange(n), best.shape[1]), best.ravel() ^ 1
     both = np.concatenate([np.column_stack([a, b]), np.column_stack([b ^ 1, a ^ 1])])
     a, b = np.unique(both[both[:, 0] // 2 < both[:, 1] // 2], axis=0).T
-    between = evidence[:, np.arange(n) ^ 1].astype(np.float64)  # the left side of b is the right one of b turned
-    return SideJoins(a, b, slide[a, b].astype(np.int64), between[a, b ^ 1], shares(between)[a, b ^ 1], leads(between)[a, b ^ 1])
+    return SideJoins(a, b, slide[a, b].astype(np.int64), between[a, b ^ 1], share[a, b ^ 1], np.zeros(len(a)))
 
 
 def shares(evidence: FloatArray) -> FloatArray:
@@ -294,11 +317,12 @@ def shares(evidence: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.minimum(heat + r[:, None] + r, 0.0)))
 
 
-def stand_out(joins: SideJoins, sides: Sides) -> FloatArray:
-    """By how much a join is better ``(C,)`` than the same two sides slid elsewhere; 0 where they hardly meet.
+def _stand_out(sides: Sides, joins: SideJoins) -> FloatArray:
+    """By how much a join is better ``(C,)`` than the same two sides slid elsewhere.
 
-    Blocks are few and have no rivals to be told from, but at every other slide they are as wrong as can be. In units of the
-    spread over all slides at which the shorter side lies along the other by half of its length and more.
+    Lines of print that lie level speak for every two strips of a page, and blocks are few and have no rivals; but at every
+    other slide two sides are as wrong as can be. In units of the spread over all slides at which the shorter side lies along
+    the other by half of its length and more; 0 where there are few of these.
     """
     found = np.zeros(len(joins.a))
     length = scipy.fft.next_fast_len(2 * sides.right.shape[1], real=True)
@@ -309,26 +333,10 @@ def stand_out(joins: SideJoins, sides: Sides) -> FloatArray:
         rows_a, rows_b = int(sides.rows[a // 2]), int(sides.rows[b // 2])
         met = np.minimum(rows_a, rows_b - slides) - np.maximum(0, -slides)
         other = (met >= min(rows_a, rows_b) / 2) & (np.abs(slides - joins.slide[k]) > _NEAR_ROWS)
-        if other.sum() > _NEAR_ROWS and met[slides == joins.slide[k]][0] >= _LONG_ROWS:
+        if other.sum() > _NEAR_ROWS:
             here = float(along[slides == joins.slide[k]][0])
             found[k] = (here - along[other].max()) / max(float(along[other].std()), _LEAST_NOISE)
     return found
-
-
-def leads(evidence: FloatArray) -> FloatArray:
-    """How far the evidence ``(S, S)`` for each two sides stands out of what these sides have with any other.
-
-    Lines of print that lie level speak for every two strips of a page. So ``e - b_s - b_t`` is taken, where b is such that
-    three quarters of all are below 0, divided by the root of ``b_s + b_t`` and by its own spread in the upper tail.
-    """
-    known = np.where(np.isfinite(evidence), evidence, np.nan)
-    base = np.zeros(len(evidence))
-    for _ in range(_LEVELLINGS):
-        base = base + np.nanpercentile(known - base[:, None] - base, 75, axis=1) / 2
-    common = base[:, None] + base
-    lead = (known - common) / np.sqrt(np.maximum(common, _LEAST_COMMON))
-    spread = float(np.nanpercentile(lead, 90)) / 0.84  # of a normal distribution in the upper half
-    return np.asarray(np.nan_to_num(lead / max(spread, _LEAST_SPREAD), nan=-_MOST_LEAD))
 
 
 def stretch_shares(joins: SideJoins, rows: NDArray[np.int64]) -> FloatArray:

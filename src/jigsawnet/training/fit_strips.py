@@ -120,8 +120,10 @@ def right_joins(joins: SideJoins, lines: Sequence[Sequence[int]], turned: Sequen
 
 
 def _regressed(parts: Sequence[tuple[FloatArray, BoolArray]]) -> Logistic:
+    """The regression; every page counts alike, however many joins it has."""
     terms, right = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return regress(terms, right, np.ones(len(right)), 1e-5, 6)
+    each = np.concatenate([np.full(len(part[1]), len(right) / len(parts) / max(1, len(part[1]))) for part in parts])
+    return regress(terms, right, each, 1e-5, 6)
 
 
 def _figures(found: Logistic, parts: Sequence[tuple[FloatArray, BoolArray]]) -> list[dict[str, float]]:
