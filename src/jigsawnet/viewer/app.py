@@ -25,6 +25,7 @@ from jigsawnet.viewer.pictures import encode_png
 from jigsawnet.viewer.security import Guard, TooLargeError, TooSlowError
 from jigsawnet.viewer.session import Session, StaleError
 from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
+from jigsawnet.viewer.thumbs import page_png
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -123,6 +124,15 @@ def _get_routes(session: Session) -> APIRouter:
         with session.lock:
             return _json(places_json(session, known(idx)))
 
+    @router.get("/pages/{idx}.png")
+    def page(idx: int) -> Response:
+        with session.lock:
+            now = session.arrangement
+        if known(idx) not in now.poses:
+            raise HTTPException(404)
+        data = page_png(session.pictures, session.pieces, now.poses, now.component_of(idx))
+        return Response(data, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
+
     @router.get("/joins/{i}/{j}")
     def join(i: int, j: int) -> Response:
         pair = (min(i, j), max(i, j))
@@ -174,6 +184,8 @@ class _Change(msgspec.Struct):
 
     revision: int
     edit: Any = None
+    join: bool = False
+    """Join what is moved to what its borders meet."""
 
 
 class _Snap(msgspec.Struct):
@@ -213,7 +225,7 @@ def _post_routes(session: Session, state: Callable[[], Response]) -> APIRouter:
 
     @router.post("/edits")
     def make(change: Change) -> Response:
-        session.make(change.revision, parse_edit(change.edit, piece_number, "edit"))
+        session.make(change.revision, parse_edit(change.edit, piece_number, "edit"), join=change.join)
         return state()
 
     @router.post("/undo")

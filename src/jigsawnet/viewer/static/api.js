@@ -39,6 +39,11 @@ export class Api {
     return at(`/api/pieces/${idx}.png?${query}`);
   }
 
+  /** A small picture of the page of a piece, as it lies at this revision. */
+  pageUrl(idx, revision) {
+    return at(`/api/pages/${idx}.png?v=${revision}`);
+  }
+
   async #counted(work) {
     this.pending++;
     try {
