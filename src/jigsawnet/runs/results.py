@@ -82,7 +82,14 @@ def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
 
 def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
     facts = ReportInput(
-        run.puzzle, run.assembly, run.candidates, _report_until_now(run), picture, run.dpi, asdict(SolveConfig())
+        run.puzzle,
+        run.assembly,
+        run.candidates,
+        _report_until_now(run),
+        picture,
+        run.dpi,
+        asdict(SolveConfig()),
+        run.page_names,
     )
     write_text(folder / "report.html", report_html(facts))
 

@@ -169,14 +169,15 @@ class Run:
         Raises:
             OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
         """
-        shown, request = self, self.request
-        if arranged is None:
-            key = _results_key(self)
-        else:
+        shown, request, key = replace(self, page_names=page_names), self.request, _results_key(self)
+        if arranged is not None:
             lain = begin_at_zero(self.puzzle, replace(arranged, chosen=self.assembly.chosen))
-            shown = replace(self, assembly=lain, by_hand=True, page_names=page_names)
-            text = assembly_to_json(lain, self.puzzle.names())
-            key = make_key("arranged", text, sorted(page_names.items()), self.dpi, request.authors_text, request.tiff)
+            shown = replace(shown, assembly=lain, by_hand=True)
+            key = make_key(
+                "arranged", assembly_to_json(lain, self.puzzle.names()), self.dpi, request.authors_text, request.tiff
+            )
+        if page_names:
+            key = make_key(key, sorted(page_names.items()))
         with ExitStack() as stack:
             with entering or nullcontext():
                 folder = stack.enter_context(lock_folder(self.folder, __version__))

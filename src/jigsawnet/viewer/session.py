@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from jigsawnet.context import Context
-from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, as_on_disk, put_back, room_px
+from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, put_back
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
+from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.io.files import can_write_in
-from jigsawnet.render.layout import MARGIN_PX, lay_out
 from jigsawnet.runs import Run
+from jigsawnet.runs.table import edits_of, is_as_solved
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly
 from jigsawnet.viewer.events import EventHub
@@ -39,24 +39,13 @@ log = logging.getLogger(__name__)
 
 def open_edits(run: Run) -> Edits:
     """The edits of a run folder; a run without any gets an empty list that has its start on record."""
-    names = run.puzzle.names()
-    if (run.folder / EDITS_FILE).is_file():
-        edits = load_edits(run.folder, names)
-        if edits.entries:
-            return edits
-    edits = Edits(start_of(run))
-    if can_write_in(run.folder):
+    edits = edits_of(run)
+    if not edits.entries and can_write_in(run.folder):
         try:
-            save_edits(run.folder, edits, names)
+            save_edits(run.folder, edits, run.puzzle.names())
         except OutputError as error:
             log.warning("%s", error)
     return edits
-
-
-def start_of(run: Run) -> Assembly:
-    """The pages of a run side by side on the table, with room between them."""
-    room = max(MARGIN_PX, math.ceil(2 * room_px(PieceSizes.of(run.puzzle))))
-    return as_on_disk(replace(run.assembly, poses=lay_out(run.puzzle, run.assembly, margin_px=room).canvas_from_piece))
 
 
 class StaleError(JigsawNetError):
@@ -197,13 +186,11 @@ class Session:
         """Make the files of the run's folder show what the table shows."""
         with self._folder:
             with self.lock:
-                run, edits, now, revision = self.run, self.edits, self.arrangement, self.revision
-            if edits.in_force == 0 and edits.start == start_of(run):
-                run.show(entering=self.lock)
-            else:
-                titles = {page.pieces: page.name for page in now.pages if page.name}
-                names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
-                run.show(now.to_assembly(len(self.pieces)), names, entering=self.lock)
+                run, now, revision = self.run, self.arrangement, self.revision
+            titles = {page.pieces: page.name for page in now.pages if page.name}
+            names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
+            shown = None if is_as_solved(run, now) else now.to_assembly(len(self.pieces))
+            run.show(shown, names, entering=self.lock)
         self.hub.publish({"type": "saved", "revision": revision})
 
     def _take(self, edits: Edits, arrangement: Arrangement, *, tell: bool = True) -> None:

@@ -72,7 +72,7 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "edits": [{"kind": edit.kind, "text": edit.describe(session.pieces.names)} for edit in edits.entries],
         "in_force": edits.in_force, "can_undo": edits.in_force > 0, "can_redo": bool(edits.undone),
         "busy": session.busy, "truth": session.truth is not None, "read_only": session.read_only,
-        "saved": session.scribe.is_done,
+        "saved": session.scribe.is_done, "dpi": session.run.dpi,
         "start": {str(idx): _row(pose) for idx, pose in sorted(edits.start.poses.items())},
     }  # fmt: skip
 

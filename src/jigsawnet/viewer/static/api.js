@@ -34,6 +34,16 @@ export class Api {
     });
   }
 
+  /** A file, as a blob. */
+  file(path) {
+    return this.#counted(async () => {
+      const answer = await reach(at(path), {});
+      if (answer.ok) return answer.blob();
+      const data = await answer.json().catch(() => null);
+      throw new ApiError(answer.status, data?.error ?? `The server answered ${answer.status}.`);
+    });
+  }
+
   pictureUrl(idx, size) {
     const query = new URLSearchParams({ ...(size && { size }), ...(this.images && { v: this.images }) });
     return at(`/api/pieces/${idx}.png?${query}`);

@@ -7,6 +7,7 @@ import { Carry } from "./carry.js";
 import { recall, remember, wireTabs, wireTheme, wireToolbar } from "./chrome.js";
 import { Details } from "./details.js";
 import { byId, percent } from "./dom.js";
+import { wireExporter } from "./exporter.js";
 import { listenToServer } from "./events.js";
 import { listenToKeys } from "./keyboard.js";
 import { buildLists } from "./lists.js";
@@ -117,7 +118,7 @@ const workbench = {
 
   openExport() {
     byId("export").open = true;
-    byId("export").querySelector("a").focus();
+    byId("export").querySelector("button, a").focus();
   },
 };
 window.workbench = workbench;
@@ -130,6 +131,7 @@ const lists = buildLists({
 }, workbench);
 workbench.openTab = wireTabs(() => lists.redraw());
 wireToolbar(workbench);
+wireExporter(workbench);
 wireTheme(() => {
   renderer.changeTheme();
   details.update();
