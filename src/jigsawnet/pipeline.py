@@ -227,11 +227,15 @@ def _between_frames(rows: Candidates, picture_from_component: Sequence[SE2]) -> 
 
 
 def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
-    """What the second look may ask of the stages before it, with the same options; only the search for more can be stopped."""
+    """What the second look may ask of the stages before it, with the same options.
+
+    When the time is up only the search for more ends early; when somebody asks it to end, scoring does too, and what was not
+    seen scores 0.
+    """
     scene: Scene = given["scene"]
     ragged = bool(scene.candidates.ragged.any())
     searching = replace(context, progress=no_progress)
-    context = replace(searching, stop=Stop())
+    context = replace(searching, stop=context.stop.by_request())
 
     def measure_and_rate(rows: Candidates) -> Candidates:
         rows = measure(scene.borders, rows, config.match.dense.verify)

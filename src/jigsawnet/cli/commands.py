@@ -39,6 +39,7 @@ COMMANDS = {
         "Train",
         "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
+    "doctor": Entry("doctor", "Doctor", "Look whether all that is needed is here: versions, weights, memory, browser."),
 }
 
 

@@ -97,6 +97,8 @@ def second_round(
         if (e.alignment.i, e.alignment.j) not in named
         and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
     )
+    if context.stop.is_requested and context.stop.is_over():
+        added = ()
     return replace(result, joins=result.joins + added, chosen=assembly.chosen), SecondRoundStats(
         before - len(components), len(added)
     )

@@ -143,9 +143,9 @@ class Session:
         with self.lock:
             self._check(revision)
             self._stop = Stop()
+            self.hub.publish({"type": "progress", "stage": "start", "done": 0, "total": 1})  # before any other
             self._thread = threading.Thread(target=self._work, args=(self._stop, self.arrangement), daemon=True)
             self._thread.start()
-        self.hub.publish({"type": "progress", "stage": "start", "done": 0, "total": 1})
 
     def stop(self) -> None:
         """Ask the solver to end soon; nothing happens when it is not at work."""

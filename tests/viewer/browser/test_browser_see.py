@@ -204,6 +204,8 @@ def test_axe_finds_no_serious_fault(open_window: Callable[..., Any], nine_server
         found += faults(tab)
     window.press("e")
     found += faults("exports")
+    window.click("#export-pages")
+    found += faults("pages for archives")
     window.press("Escape", "?")
     found += faults("help")
     assert found == []
