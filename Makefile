@@ -17,6 +17,10 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.core
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@ $(VENV)/.core
+
 demo: $(VENV)/.core
 	rm -rf $(DEMO)
 	$(BIN)/jigsawnet shred examples/photo.jpg -o $(DEMO)/pieces --pieces 36 --seed 1
@@ -34,7 +38,7 @@ check: $(VENV)/.dev
 unit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadgroup -q
 
-docs: $(VENV)/.dev
+docs: $(VENV)/.docs
 	$(BIN)/python -m jigsawnet.cli.reference > docs/commands.md
 	$(BIN)/mkdocs build --strict
 

@@ -229,15 +229,15 @@ def test_shred_on_a_key_colour(pictures: tuple[Path, Path], tmp_path: Path) -> N
     assert main_code(["solve", str(folder), "-o", str(tmp_path / "out")]) == 0
 
 
-def test_odd_file_names_and_a_result_in_the_folder_of_the_pieces(pieces: Path, capsys: Capture) -> None:
+def test_odd_file_names(pieces: Path, tmp_path: Path, capsys: Capture) -> None:
     names = ['it\'s "one" & two.png', "<b>bold<b>.png", "片 ü.png", "-o.png"]
     for path, name in zip(sorted(pieces.iterdir()), names, strict=True):
         path.rename(pieces / name)
-    assert main_code(["solve", str(pieces), "-o", str(pieces)]) == 0
+    assert main_code(["solve", str(pieces), "-o", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().err == ""
-    fragments = json.loads((pieces / "assembly.json").read_text(encoding="utf-8"))["fragments"]
+    fragments = json.loads((tmp_path / "out" / "assembly.json").read_text(encoding="utf-8"))["fragments"]
     assert {piece["name"] for piece in fragments} == set(names)
-    assert {path.name for path in pieces.iterdir()} == RESULT_FILES | set(names)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == RESULT_FILES
 
 
 def test_identical_and_tiny_pieces_are_named_in_notes(pieces: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -435,6 +435,17 @@ def test_listing_the_commands_loads_nothing_heavy() -> None:
 
 
 # --- shred and eval with bad input ----------------------------------------------------------------------------------
+
+
+def test_a_result_is_not_written_among_the_pieces(shredded: Path, tmp_path: Path, capsys: Capture) -> None:
+    pieces = tmp_path / "pieces"
+    shutil.copytree(shredded, pieces)
+    before = sorted(path.name for path in pieces.iterdir())
+    assert main_code(["solve", str(pieces), "-o", str(pieces / ".")]) == 2
+    error = capsys.readouterr().err
+    assert "holds the pieces; give another folder" in error
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in pieces.iterdir()) == before
 
 
 def test_shred_of_bad_pictures(tmp_path: Path, capsys: Capture) -> None:

@@ -4,6 +4,8 @@ import ast
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,6 +124,22 @@ def test_every_make_target_shown_exists(paper: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"(?:^|`)make (\w+)", paper.read_text(encoding="utf-8"), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
+
+
+def test_the_docs_are_made_without_what_only_training_and_tests_need() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (needs,) = re.findall(r"^docs: (.+)$", makefile, re.MULTILINE)
+    (installed,) = re.findall(rf"^{re.escape(needs)}:.*\n(?:\t.*\n)*?\t.*'(\.\[\w+\])'", makefile, re.MULTILINE)
+    assert installed == ".[docs]"
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'onnx', 'pandas', 'matplotlib', 'fastapi', 'uvicorn', 'distributed'):\n"
+        "    sys.modules[name] = None\n"
+        "from jigsawnet.cli.reference import reference\n"
+        "assert 'jigsawnet train' in reference()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @by_name

@@ -38,3 +38,13 @@ def test_a_request_reaches_the_parts() -> None:
     assert not part.is_over()
     stop.request()
     assert part.is_over()
+
+
+def test_a_step_that_ends_only_when_asked_does_not_mind_the_time() -> None:
+    whole = Stop.after(0.0)
+    part = whole.by_request()
+    assert not part.is_over()
+    assert not whole.has_cut
+    whole.request()
+    assert part.is_over()
+    assert whole.has_cut

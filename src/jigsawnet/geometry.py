@@ -7,6 +7,7 @@ A pose is named ``target_from_source``: ``target_from_source @ points_in_source`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -139,3 +140,30 @@ def wrap_angles(angles: FloatArray) -> FloatArray:
 def pose_row(pose: SE2) -> tuple[float, float, float]:
     """A motion as the row (theta, x, y)."""
     return pose.theta, pose.x, pose.y
+
+
+_ROW_ASPECT = 1.4
+"""How much wider than high boxes in rows should be."""
+
+
+def shelve(sizes: Sequence[tuple[int, int]], margin_px: int, row_width: int = 0) -> tuple[list[tuple[int, int]], int, int]:
+    """Shelf packing in the order given: ``(width, height)`` boxes fill a row, then the next row begins below it.
+
+    Rows are at least ``row_width`` wide, and wide enough for the widest box and for a pleasant aspect of the whole.
+
+    Returns:
+        The top-left corner of each box, and the width and height used.
+    """
+    if not sizes:
+        return [], 0, 0
+    area = sum((w + margin_px) * (h + margin_px) for w, h in sizes)
+    limit = max(row_width or int(_ROW_ASPECT * math.sqrt(area)), *(w for w, _ in sizes))
+    corners: list[tuple[int, int]] = []
+    left = top = row_height = 0
+    for w, h in sizes:
+        if left and left + w > limit:
+            left, top, row_height = 0, top + row_height + margin_px, 0
+        corners.append((left, top))
+        left, row_height = left + w + margin_px, max(row_height, h)
+    used_width = max(x + w for (x, _), (w, _) in zip(corners, sizes, strict=True))
+    return corners, used_width, top + row_height

@@ -200,7 +200,7 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
     else:
         assembly, stats = second_round(
             rows, borders, refined, _evidence(given, config, context), config.compose.min_score,
-            config.second_round, constraints, context.stop, config.compose.overlap,
+            config.second_round, constraints, context, config.compose.overlap,
         )  # fmt: skip
     if stats.components_merged:
         pinned, puzzle = constraints.pinned, given["puzzle"]
@@ -227,10 +227,15 @@ def _between_frames(rows: Candidates, picture_from_component: Sequence[SE2]) -> 
 
 
 def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
-    """What the second look may ask of the stages before it, with the same options; it is not to be stopped half-way."""
+    """What the second look may ask of the stages before it, with the same options.
+
+    When the time is up only the search for more ends early; when somebody asks it to end, scoring does too, and what was not
+    seen scores 0.
+    """
     scene: Scene = given["scene"]
     ragged = bool(scene.candidates.ragged.any())
-    context = replace(context, progress=no_progress, stop=Stop())
+    searching = replace(context, progress=no_progress)
+    context = replace(searching, stop=context.stop.by_request())
 
     def measure_and_rate(rows: Candidates) -> Candidates:
         rows = measure(scene.borders, rows, config.match.dense.verify)
@@ -243,7 +248,7 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
             *(_as_one_piece(scene.puzzle, k, component) for k, component in enumerate(components)), strict=True
         )
         borders, _ = _trace({"seen": Seen(Puzzle("components", pieces), 0), "steps": None}, config, context)
-        rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
+        rows = _find(borders, {"learned": scene.learned, "known": None}, config, searching).candidates
         return _between_frames(rows, frames)
 
     return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
@@ -265,10 +270,12 @@ def _as_one_piece(puzzle: Puzzle, idx: int, component: Mapping[int, SE2]) -> tup
 
 def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
     """Confidences; what is too unsure is left out, and components are turned upright unless a person has placed pieces."""
+    context.progress("confidence", 0, 1)
     constraints: Constraints = given["constraints"]
     judged = judge_assembly(given["placed"], given["scored"].rows, given["learned"].confidence, constraints)
     sure = leave_out_unsure(judged, config.min_confidence, constraints.pinned)
     upright = sure if constraints.pinned else straighten_components(given["puzzle"], sure)
+    context.progress("confidence", 1, 1)
     return upright, {"left_out": len(judged.poses) - len(sure.poses), "guesses": len(sure.guesses)}
 
 
@@ -316,6 +323,7 @@ STAGES = (
 """In order; `Corridor` gives the rest: puzzle, learned, constraints, seed, given (candidates of another program), and what an
 earlier run left: known (what was measured) and steps (how its borders were traced)."""
 _MAKES = {stage.gives: stage for stage in STAGES}
+_UNTIL_COMPOSED = tuple(stage.name for stage in STAGES[:6])
 _SAVED_AS = {"candidates": "match", "scored": "score", "assembly": "assembly"}
 
 
@@ -346,6 +354,8 @@ class Corridor:
         """Stages that were taken from the store."""
         self.made: list[str] = []
         """Stages that were walked, saved or not."""
+        self.cut_in = ""
+        """The first stage that a stop has cut short."""
         self._reports: dict[str, StageReport] = {}
         self._keys: dict[str, str] = {}
         self._products: dict[str, Any] = {
@@ -472,6 +482,7 @@ class Corridor:
             product, counted = stage.work(given, self.config, self.context)
             counts.update(counted or {})
         self.made.append(stage.name)
+        self.cut_in = self.cut_in or (stage.name if self.is_cut else "")
         if counted is None:
             del clock.stages[before:]
         else:
@@ -542,6 +553,8 @@ def assemble_in_time(corridor: Corridor) -> tuple[Assembly, Corridor]:
         assembly = corridor.get("assembly")
     if assembly is not None and not ("confidence" in corridor.made and corridor.is_cut):
         return assembly, corridor
+    if assembly is not None and context.stop.is_requested and corridor.cut_in not in ("", *_UNTIL_COMPOSED):
+        return assembly, corridor  # somebody waits, and all pieces that a composer could place are there
     corridor.get("scored")  # what there is by now: the hasty composition looks for no more
     quick = replace(corridor.config, composer="best-first", second_round=SecondRoundConfig(enabled=False))
     hasty = corridor.changed(quick, replace(context, stop=Stop.after(HASTE_S)))

@@ -50,6 +50,12 @@ class Stop:
         part._whole = self
         return part
 
+    def by_request(self) -> Stop:
+        """For a step that is finished when the time is up, but not when somebody asks it to end."""
+        part = Stop()
+        part._whole = self
+        return part
+
     def _notice(self) -> None:
         self._noticed = True
         if self._whole is not None:

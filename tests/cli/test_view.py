@@ -116,7 +116,7 @@ def test_a_run_that_may_only_be_read_can_be_seen(
     ("arguments", "words"),
     [
         (["{out}/nothing"], "no folder"),
-        (["{pieces}"], "run.json"),
+        (["{pieces}"], "holds no run of jigsawnet; give the folder"),
         (["{out}", "--port", "99999"], "between 0 and 65535"),
         (["{out}", "--truth", "{out}"], "nothing to compare"),
     ],

@@ -171,7 +171,9 @@ def test_groups_are_handed_out_whole_and_each_in_its_frame(nine: Nine) -> None:
 
 def test_stopped_early_nothing_is_merged_but_neighbours_are_named(nine: Nine) -> None:
     _, borders, rows, truth, evidence = nine
-    found, stats = look_again(rows, borders, without(truth, 4), evidence, MIN_SCORE, CONFIG, stop=Stop.after(0.0))
+    found, stats = look_again(
+        rows, borders, without(truth, 4), evidence, MIN_SCORE, CONFIG, context=Context(stop=Stop.after(0.0))
+    )
     assert stats.components_merged == 0
     assert found.unplaced == (4,)
     assert found.joins
@@ -296,3 +298,22 @@ def test_no_time_at_all_still_gives_an_assembly(tiny_puzzle: tuple[Puzzle, Assem
     found = solve_puzzle(puzzle, context=Context(stop=Stop.after(0.0))).assembly
     assert found.n_pieces == 4
     assert all(np.isfinite((p.theta, p.x, p.y)).all() for p in found.poses.values())
+
+
+def test_it_tells_how_far_it_is_and_a_stop_ends_it_without_looking_further(nine: Nine) -> None:
+    told: list[tuple[str, int, int]] = []
+    rows, start = nine.rows, without(nine.truth, 4)
+    arguments = (rows, nine.borders, start, nine.evidence, MIN_SCORE, CONFIG, NOTHING_DECIDED)
+    look_again(*arguments, Context(lambda *words: told.append(words)))
+    shares = [done for _, done, _ in told]
+    assert {(name, total) for name, _, total in told} == {("second round", 100)}
+    assert shares == sorted(shares)
+    assert shares[-1] >= 80
+    stop = Stop()
+    stop.request()
+    asked: list[str] = []
+    never = Evidence(*(lambda *_, name=name: asked.append(name) for name in ("measure", "score", "match")))
+    found, stats = look_again(rows, nine.borders, start, never, MIN_SCORE, CONFIG, NOTHING_DECIDED, Context(stop=stop))
+    assert (stats.components_merged, stats.joins_added) == (0, 0)
+    assert found.components == start.components
+    assert not asked

@@ -19,7 +19,10 @@ from jigsawnet.edits import (
     Cut,
     Edit,
     Edits,
+    LayOutPages,
     Move,
+    NamePage,
+    OrderPage,
     PieceSizes,
     Pin,
     Reject,
@@ -27,6 +30,7 @@ from jigsawnet.edits import (
     Solved,
     TakeBack,
     TakeOff,
+    TurnPage,
     Unpin,
 )  # fmt: skip
 from jigsawnet.errors import EditError, FormatError, JigsawNetError
@@ -69,7 +73,11 @@ def solved(draw: st.DrawFn) -> Solved:
 
 
 edit = st.one_of(
-    st.builds(Move, st.dictionaries(piece, pose, max_size=4), pairs),
+    st.builds(Move, st.dictionaries(piece, pose, max_size=4), pairs, st.booleans()),
+    st.builds(NamePage, piece, st.text(max_size=3)),
+    st.builds(OrderPage, piece, st.integers(-1, 4)),
+    st.builds(TurnPage, piece, number),
+    st.just(LayOutPages()),
     st.builds(Accept, piece, piece),
     st.builds(Reject, piece, piece),
     st.builds(Cut, piece, piece),
@@ -254,7 +262,8 @@ def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
 
 EVERY_KIND = (
     Move({6: SE2(0.5, 900.0, -3.25)}, ((1, 6),)), TakeOff((4,)), Accept(0, 1), Reject(1, 3), Cut(0, 2), Pin((0, 2)),
-    Unpin((0,)), SetAside((3,)), TakeBack((3,)), Solved(START),
+    Unpin((0,)), SetAside((3,)), TakeBack((3,)), NamePage(4, "Letter"), OrderPage(4, 1), TurnPage(4, 1.5), LayOutPages(),
+    Solved(START),
 )  # fmt: skip
 
 
@@ -348,3 +357,43 @@ def test_whatever_stands_in_a_list_it_is_read_or_refused(entry: dict[str, object
         event(type(error).__name__)
     else:
         event("taken")
+
+
+def _titles(now: Arrangement) -> list[str]:
+    return [page.title for page in now.pages]
+
+
+def test_pages_are_named_ordered_and_found_again() -> None:
+    now = Arrangement.of(START)
+    assert _titles(now) == ["Page 1", "Page 2"]
+    now = NamePage(5, "Envelope").apply(PIECES, now)
+    assert _titles(now) == ["Page 1", "Envelope"]
+    now = OrderPage(4, 1).apply(PIECES, now)
+    assert _titles(now) == ["Envelope", "Page 2"]
+    parted = Reject(4, 5).apply(PIECES, now)
+    assert _titles(parted)[0] == "Envelope", "one of the two halves keeps the name"
+    assert len(parted.pages) == 3
+    joined = Move({4: SE2(0.0, 2.0 * SIDE, 0.0), 5: SE2(0.0, 3.0 * SIDE, 0.0)}, ((1, 4),)).apply(PIECES, now)
+    assert len(joined.pages) == 1
+    back = Cut(1, 4).apply(PIECES, joined)
+    assert sorted(_titles(back)) == ["Envelope", "Page 2"], "a name comes back with its pieces"
+    with pytest.raises(EditError, match="no page number 9"):
+        OrderPage(4, 9).apply(PIECES, now)
+    with pytest.raises(EditError, match="on no page"):
+        NamePage(7, "x").apply(PIECES, now)
+
+
+def test_a_page_is_turned_about_its_middle_as_it_is() -> None:
+    now = Arrangement.of(START)
+    turned = TurnPage(0, math.pi / 2).apply(PIECES, now)
+    assert turned.joins == now.joins
+    for i, j in now.joins:
+        angle, distance = turned.relation(i, j).distance(now.relation(i, j))
+        assert angle < 1e-9
+        assert distance < 1e-6
+    middle = (SIDE - 0.5, SIDE - 0.5)
+    corner = turned.poses[0] @ [SIDE - 0.5, SIDE - 0.5]
+    assert corner == pytest.approx(middle)
+    assert turned.poses[0].theta == pytest.approx(math.pi / 2)
+    with pytest.raises(EditError, match="unpin it"):
+        TurnPage(0, 1.0).apply(PIECES, Pin((2,)).apply(PIECES, now))

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jigsawnet.geometry import SE2
+from jigsawnet.geometry import SE2, shelve
 from jigsawnet.render import lay_out, straighten_components
-from jigsawnet.render.layout import outline, shelve
+from jigsawnet.render.layout import outline
 from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle
 
 sides = st.integers(1, 60)

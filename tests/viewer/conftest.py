@@ -19,7 +19,7 @@ from jigsawnet.context import Context
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.pipeline import NOTHING_DECIDED
 from jigsawnet.runs import Request, Run, open_run, solve_run
-from jigsawnet.types import Assembly, Puzzle
+from jigsawnet.types import Assembly, Puzzle, sort_components
 from jigsawnet.viewer.serve import Workbench
 from jigsawnet.viewer.session import Session
 
@@ -60,6 +60,19 @@ def solved_from() -> Callable[[Run, Candidates], Run]:
 def nine_session(nine_in: Callable[[Path], Run], nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path) -> Iterator[Session]:
     """A session of its own for each test, with the truth."""
     session = Session(nine_in(tmp_path), nine_pieces[1])
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def three_pages(nine_in: Callable[[Path], Run], nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path) -> Iterator[Session]:
+    """The nine pieces as three pages of three, as a pile of three sheets would come out."""
+    run, truth = nine_in(tmp_path), nine_pieces[1]
+    across = sorted(range(9), key=lambda idx: float((truth.poses[idx] @ run.borders.center[idx].astype(float))[0]))
+    parts = sort_components(across[k : k + 3] for k in (0, 3, 6))
+    page_of = {idx: k for k, part in enumerate(parts) for idx in part}
+    joins = tuple(join for join in run.assembly.joins if page_of[join.alignment.i] == page_of[join.alignment.j])
+    session = Session(dataclasses.replace(run, assembly=Assembly(9, truth.poses, parts, joins, run.assembly.confidence)), truth)
     yield session
     session.close()
 

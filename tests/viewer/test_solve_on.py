@@ -119,7 +119,7 @@ class _Waiting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)
 
-    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses) -> _Waiting:
+    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses, **_: bool) -> _Waiting:
         self.started.set()
         on_poses({0: SE2.identity(), 1: SE2.identity()})
         while not context.stop.is_over():

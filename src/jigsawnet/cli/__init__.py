@@ -16,6 +16,7 @@ EXAMPLES = """
   jigsawnet solve pieces/ -o result/           pieces in, picture out
   jigsawnet solve scan1.png -o result/         the same from a scan that shows many pieces
   jigsawnet view result/                       see it in the browser, correct it, solve on
+  jigsawnet export result/ -o pages/           each page as PDF, TIFF, PNG and SVG
   jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/       how much of the result is right"""
 EXIT_CODES = (

@@ -27,6 +27,9 @@ class Entry:
 COMMANDS = {
     "solve": Entry("solve", "Solve", "Put pieces together, from a folder of them or from scans that show many."),
     "view": Entry("view", "View", "Open a run in the browser, to see it, correct it and solve on."),
+    "export": Entry(
+        "export", "Export", "Write the pages of a run as PDF, TIFF, PNG, SVG and more, for archives and for print."
+    ),
     "cut": Entry("cut", "Cut", "Cut the pieces out of scans or photos that show many of them on one plain background."),
     "shred": Entry("shred", "Shred", "Cut pictures into pieces whose true places are known, for tests, training and trials."),
     "eval": Entry("evaluate", "Eval", "Compare a result with the truth."),
@@ -36,6 +39,7 @@ COMMANDS = {
         "Train",
         "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
+    "doctor": Entry("doctor", "Doctor", "Look whether all that is needed is here: versions, weights, memory, browser."),
 }
 
 

@@ -19,14 +19,18 @@ from jigsawnet.compose.config import SecondRoundConfig
 from jigsawnet.compose.constraints import is_near, prepare_problem
 from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
+from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, pose_row
-from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Join, chance_of_any
 
 _AGREEING = 0.3
 """Mean score along the border where components meet, below which a placement is refused."""
 _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
+
+STAGE = "second round"
+_STEPS = 100
+"""Progress is told in percent."""
 
 Relation = tuple[int, int, SE2]
 """Pieces ``i < j`` and i_from_j as they lie."""
@@ -61,25 +65,31 @@ def second_round(
     min_score: float,
     config: SecondRoundConfig,
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen and empty
-    stop: Stop | None = None,
+    context: Context | None = None,
     overlap: Overlap = HAIR,
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge components whose joint evidence reaches ``min_score``, then name all joins that the poses imply.
 
-    ``rows`` are scored, best first. Stopped early, no more components are merged.
+    ``rows`` are scored, best first. Out of time, no more components are merged; stopped by a person, those joins are not named
+    either.
     """
+    context = context or Context()
     problem = prepare_problem(rows, borders, constraints, overlap=overlap)
     components = components_of(assembly)
     before = len(components)
     gap_px = rows.common_gap_px
-    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, stop or Stop(), overlap)
+    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, context, overlap)
     usable = problem.rows.take(problem.rows.score >= config.min_candidate)
     usable = usable.take(components.roots[usable.i] != components.roots[usable.j])
-    merging.merge(_relations(usable.take(slice(config.most_candidates))))
+    usable = usable.take(slice(config.most_candidates))
+    merging.merge(list(_relations(usable)), 0.0, 0.4)
     left_over = len(components) - len(constraints.aside) > 1 and any(len(component) > 1 for component in components.all())
-    if left_over and not merging.stop.is_over():
-        merging.merge(_joint_relations(components, constraints.aside, evidence))
+    if left_over and not context.stop.is_over():
+        merging.merge(_joint_relations(components, constraints.aside, evidence), 0.6, 0.8)
     result = finish_assembly(problem, components)
+    if context.stop.is_requested and context.stop.is_over():  # somebody waits
+        return replace(result, chosen=assembly.chosen), SecondRoundStats(before - len(components), 0)
+    merging.tell(0.8)
     named = {(e.alignment.i, e.alignment.j) for e in result.joins}
     added = tuple(
         e
@@ -87,6 +97,8 @@ def second_round(
         if (e.alignment.i, e.alignment.j) not in named
         and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
     )
+    if context.stop.is_requested and context.stop.is_over():
+        added = ()
     return replace(result, joins=result.joins + added, chosen=assembly.chosen), SecondRoundStats(
         before - len(components), len(added)
     )
@@ -102,17 +114,22 @@ class _Merging:
     gap_px: float
     min_score: float
     constraints: Constraints
-    stop: Stop
+    context: Context
     overlap: Overlap
 
-    def merge(self, relations: Iterable[Relation]) -> None:
-        """Try relations in their order."""
+    def tell(self, share: float) -> None:
+        """Report progress, as a share of the whole look."""
+        self.context.progress(STAGE, round(_STEPS * share), _STEPS)
+
+    def merge(self, relations: Sequence[Relation], first: float, last: float) -> None:
+        """Try relations in their order; ``first`` and ``last`` are the shares of the look at which this begins and ends."""
         components = self.components
-        for i, j, i_from_j in relations:
+        for done, (i, j, i_from_j) in enumerate(relations):
             if components.same(i, j):
                 continue
-            if self.stop.is_over():
+            if self.context.stop.is_over():
                 return
+            self.tell(first + (last - first) * done / len(relations))
             move = components.move_between(i, j, i_from_j)
             if self._joint_score(i, j, move) < self.min_score:
                 continue

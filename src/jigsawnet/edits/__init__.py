@@ -6,8 +6,12 @@ Pure: no files, no pictures. All poses lie in one frame, the table; components l
 from __future__ import annotations
 
 from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes
+from jigsawnet.edits.base import Edit
 from jigsawnet.edits.history import Edits, as_on_disk, put_back
-from jigsawnet.edits.kinds import KINDS, Accept, Cut, Edit, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin
+from jigsawnet.edits.kinds import KINDS, Accept, Cut, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin
+from jigsawnet.edits.page_kinds import LayOutPages, NamePage, OrderPage, TurnPage
+from jigsawnet.edits.pages import Page, PageNote
+from jigsawnet.edits.parting import room_px
 
 __all__ = [
     "KINDS",
@@ -16,7 +20,12 @@ __all__ = [
     "Cut",
     "Edit",
     "Edits",
+    "LayOutPages",
     "Move",
+    "NamePage",
+    "OrderPage",
+    "Page",
+    "PageNote",
     "Pair",
     "PieceSizes",
     "Pin",
@@ -25,7 +34,9 @@ __all__ = [
     "Solved",
     "TakeBack",
     "TakeOff",
+    "TurnPage",
     "Unpin",
     "as_on_disk",
     "put_back",
+    "room_px",
 ]

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 import scipy
 
+from jigsawnet.edits.pages import Page, PageNote, pages_of
 from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2, is_same_join
 from jigsawnet.reliability import piece_reliability, strongest_tree
@@ -60,7 +61,7 @@ class PieceSizes:
 class Arrangement:
     """``poses`` of the pieces on the table; ``components`` and ``joins`` as in `Assembly`, one join for a pair, sorted by pair.
 
-    ``by_hand`` are the pieces that a person has put where they lie.
+    ``by_hand`` are the pieces that a person has put where they lie, ``notes`` what was said of pages, in their order.
     """
 
     poses: Mapping[int, SE2]
@@ -72,6 +73,7 @@ class Arrangement:
     pinned: frozenset[int] = frozenset()
     aside: frozenset[int] = frozenset()
     by_hand: frozenset[int] = frozenset()
+    notes: tuple[PageNote, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
@@ -93,6 +95,11 @@ class Arrangement:
     def to_assembly(self, n_pieces: int) -> Assembly:
         """The same as the rest of the package knows it."""
         return Assembly(n_pieces, self.poses, self.components, tuple(self.joins.values()), self.confidence)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The components as pages, in order."""
+        return pages_of(self.components, self.notes)
 
     def constraints(self) -> Constraints:
         """What the solver has to keep. Fixed joins hold as the pieces lie, so that they cannot contradict each other."""

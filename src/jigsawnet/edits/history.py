@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from jigsawnet.edits.arrangement import Arrangement, PieceSizes
-from jigsawnet.edits.kinds import Edit
+from jigsawnet.edits.base import Edit
 from jigsawnet.edits.parting import beside
 from jigsawnet.geometry import SE2
 from jigsawnet.types import Alignment, Assembly, Join

@@ -6,14 +6,15 @@ To add a kind, write its class here, list it in `KINDS` and in the package, and 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar
 
 from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, merged, split
-from jigsawnet.edits.parting import part_at
+from jigsawnet.edits.base import Edit
+from jigsawnet.edits.page_kinds import LayOutPages, NamePage, OrderPage, TurnPage
+from jigsawnet.edits.parting import make_room, part_at
 from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2
 from jigsawnet.types import Assembly, Join, sort_components
@@ -24,33 +25,17 @@ _STILL_RAD, _STILL_PX = math.radians(0.01), 0.01
 """Two pieces that changed their relation by less than this moved together."""
 
 
-class Edit(ABC):
-    """One thing that a person did; pieces by number, poses on the table. Its fields are those of the file."""
-
-    __slots__ = ()
-    kind: ClassVar[str]
-    """The name in ``edits.json``."""
-
-    @abstractmethod
-    def describe(self, names: Sequence[str]) -> str:
-        """One line for a person."""
-
-    @abstractmethod
-    def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
-        """The arrangement after this edit.
-
-        Raises:
-            EditError: the edit makes no sense as the pieces lie.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Move(Edit):
-    """Pieces are put here; ``joins`` are those that the move snapped to or that its borders meet, and are accepted."""
+    """Pieces are put here; ``joins`` are those that the move snapped to or that its borders meet, and are accepted.
+
+    With ``room``, other pages that the page they come to would lie on are put beside it.
+    """
 
     kind = "move"
     poses: Mapping[int, SE2]
     joins: tuple[Pair, ...] = ()
+    room: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
@@ -84,7 +69,9 @@ class Move(Edit):
             else:
                 parts.append(component)
         placed = replace(now, poses=poses, components=sort_components(parts), by_hand=now.by_hand | moved).with_joins(joins)
-        return placed.with_accepted(pieces, [(min(pair), max(pair)) for pair in self.joins]) if self.joins else placed
+        if self.joins:
+            placed = placed.with_accepted(pieces, [(min(pair), max(pair)) for pair in self.joins])
+        return make_room(pieces, placed, moved) if self.room else placed
 
 
 def _still_holds(pieces: PieceSizes, before: Arrangement, poses: Mapping[int, SE2], join: Join, moved: Collection[int]) -> bool:
@@ -253,12 +240,16 @@ class Solved(Edit):
             pinned=now.pinned.intersection(poses),
             aside=now.aside,
             by_hand=frozenset(left),
+            notes=now.notes,
         )
 
 
 KINDS: dict[str, type[Edit]] = {
-    cls.kind: cls for cls in (Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, Solved)
-}
+    cls.kind: cls
+    for cls in (
+        Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, NamePage, OrderPage, TurnPage, LayOutPages, Solved
+    )
+}  # fmt: skip
 """All kinds by their name on disk."""
 
 

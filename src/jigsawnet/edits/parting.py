@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import scipy
 
 from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, connected, split
-from jigsawnet.geometry import SE2
+from jigsawnet.geometry import SE2, shelve
 from jigsawnet.types import FloatArray, sort_components
 
 GAP = 0.25
@@ -74,12 +74,58 @@ def beside(pieces: PieceSizes, poses: Mapping[int, SE2], moving: Collection[int]
     loose = sorted(moving)
     if not fixed or not loose:
         return {idx: poses[idx] for idx in loose}
-    gap = GAP * float(np.median([max(size) for size in pieces.sizes]))
-    still, moved = _boxes(pieces, poses, fixed, gap), _boxes(pieces, poses, loose, 0.0)
+    still, moved = _boxes(pieces, poses, fixed, room_px(pieces)), _boxes(pieces, poses, loose, 0.0)
     shifts = [(_free_shift(still, moved, direction), k) for k, direction in enumerate(_DIRECTIONS)]
     length, k = min(shifts)
     dx, dy = (length * part for part in _DIRECTIONS[k])
     return {idx: SE2(poses[idx].theta, poses[idx].x + dx, poses[idx].y + dy) for idx in loose}
+
+
+def room_px(pieces: PieceSizes) -> float:
+    """Room between parts that are put beside each other."""
+    return GAP * float(np.median([max(size) for size in pieces.sizes]))
+
+
+def make_room(pieces: PieceSizes, now: Arrangement, moved: Collection[int]) -> Arrangement:
+    """Pages that lie on the pages of ``moved`` pieces are put beside them, unless they are pinned."""
+    own = {idx for component in now.components if not set(component).isdisjoint(moved) for idx in component}
+    poses = dict(now.poses)
+    kept = _boxes(pieces, poses, sorted(own), 0.0)
+    for other in now.components:
+        if own.isdisjoint(other) and now.pinned.isdisjoint(other) and _meet(kept, _boxes(pieces, poses, other, 0.0)):
+            poses |= beside(pieces, poses, other)
+    return replace(now, poses=poses)
+
+
+def _meet(boxes: FloatArray, others: FloatArray) -> bool:
+    """True when one of the boxes ``(K, 2, 2)`` meets one of the others."""
+    low, high = boxes[:, None, :, 0], boxes[:, None, :, 1]
+    return bool(((low < others[None, :, :, 1]) & (high > others[None, :, :, 0])).all(axis=2).any())
+
+
+def box_around(pieces: PieceSizes, poses: Mapping[int, SE2], chosen: Collection[int]) -> tuple[FloatArray, FloatArray]:
+    """Corners of the upright box around the pictures of some pieces."""
+    boxes = _boxes(pieces, poses, chosen, 0.0)
+    return boxes[:, :, 0].min(0), boxes[:, :, 1].max(0)
+
+
+def in_rows(pieces: PieceSizes, poses: Mapping[int, SE2], groups: Sequence[Collection[int]]) -> dict[int, SE2]:
+    """New poses of groups, each shifted as a whole: in rows with room between them, below all pieces of no group."""
+    loose = {idx for group in groups for idx in group}
+    still, room = [idx for idx in poses if idx not in loose], math.ceil(room_px(pieces))
+    ends = [box_around(pieces, poses, group) for group in groups]
+    sizes = [(math.ceil(float(high[0] - low[0])), math.ceil(float(high[1] - low[1]))) for low, high in ends]
+    corners, _, _ = shelve(sizes, room)
+    left, top = _below(box_around(pieces, poses, still), room) if still else (0.0, 0.0)
+    found: dict[int, SE2] = {}
+    for group, (low, _), corner in zip(groups, ends, corners, strict=True):
+        dx, dy = left + corner[0] - float(low[0]), top + corner[1] - float(low[1])
+        found |= {idx: replace(poses[idx], x=poses[idx].x + dx, y=poses[idx].y + dy) for idx in group}
+    return found
+
+
+def _below(box: tuple[FloatArray, FloatArray], room: int) -> tuple[float, float]:
+    return float(box[0][0]), float(box[1][1]) + room
 
 
 def _boxes(pieces: PieceSizes, poses: Mapping[int, SE2], chosen: Collection[int], margin: float) -> FloatArray:

@@ -38,6 +38,9 @@ _Number = Annotated[float, msgspec.Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 _Pose = tuple[_Number, _Number, _Number]
 """``[theta, x, y]``."""
 
+_AS_THEY_ARE: dict[str, Any] = {"name": str, "place": int, "angle": _Number, "room": bool}
+"""Fields of edits that hold plain values, not pieces."""
+
 
 class _Piece(msgspec.Struct):
     name: Any
@@ -142,6 +145,8 @@ def parse_pose(value: Any, where: str) -> SE2:
 
 def _read_field(name: str, value: Any, find: Find, where: str) -> Any:
     """One field of an edit; a field of this name holds the same in every kind."""
+    if name in _AS_THEY_ARE:
+        return convert(_AS_THEY_ARE[name], value, where)
     match name:
         case "pieces":
             return tuple(find(piece, where) for piece in convert(list[Any], value, where))
@@ -154,7 +159,7 @@ def _read_field(name: str, value: Any, find: Find, where: str) -> Any:
 
 
 def _plain(value: Any, names: Sequence[str]) -> Any:
-    """A field of an edit as JSON holds it; every whole number in it is a piece."""
+    """A field of an edit as JSON holds it; every whole number in it is a piece, unless the field holds plain values."""
     match value:
         case int():
             return names[value]
@@ -177,7 +182,11 @@ def _to_text(
             results.append(edit.assembly)
         else:
             fields = [(field, getattr(edit, field.name)) for field in dataclasses.fields(edit)]  # type: ignore[arg-type]
-            line |= {field.name: _plain(value, names) for field, value in fields if value != field.default}
+            line |= {
+                field.name: value if field.name in _AS_THEY_ARE else _plain(value, names)
+                for field, value in fields
+                if value != field.default
+            }
         lines.append(line)
     memo = {} if memo is None else memo
     for state in results:

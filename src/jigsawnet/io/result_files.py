@@ -17,6 +17,7 @@ from jigsawnet.types import Assembly, RunReport
 REPORT_FORMAT, REPORT_VERSION = "jigsawnet/report", 1
 POSES_FILE = "poses.csv"
 COLUMNS = ("name", "component", "x", "y", "angle_deg", "confidence")
+PAGE_COLUMNS = ("page", "title", "number", "name", "x", "y", "angle_deg", "confidence")
 _FORMULA = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
 
@@ -49,6 +50,22 @@ def write_poses_csv(path: Path, assembly: Assembly, names: Sequence[str]) -> Non
         OutputError: the file cannot be written.
     """
     write_text(path, poses_to_csv(assembly, names))
+
+
+def pages_to_csv(assembly: Assembly, names: Sequence[str], pages: Sequence[tuple[str, Sequence[int]]]) -> str:
+    """One line per piece: those of the pages (title and pieces) in their order, then those on none."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(PAGE_COLUMNS)
+    for number, (title, members) in enumerate(pages, 1):
+        for idx in members:
+            pose, sure = assembly.poses[idx], assembly.confidence.get(idx)
+            angle = _number(math.degrees(wrap_angle(pose.theta)), 6)
+            row = [str(number), _harmless(title), str(idx + 1), _harmless(names[idx]), _number(pose.x, 4), _number(pose.y, 4)]
+            writer.writerow([*row, angle, "" if sure is None else _number(sure, 6)])
+    for idx in assembly.unplaced:
+        writer.writerow(["", "", str(idx + 1), _harmless(names[idx]), "", "", "", ""])
+    return text.getvalue()
 
 
 def write_report(path: Path, report: RunReport, names: Sequence[str] = ()) -> None:

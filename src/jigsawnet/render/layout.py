@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import cv2
 import numpy as np
 
-from jigsawnet.geometry import SE2
+from jigsawnet.geometry import SE2, shelve
 from jigsawnet.types import Assembly, FloatArray, Piece, Puzzle
 
 MARGIN_PX = 24
 """Default distance between components, and between pieces of the tray."""
-_ROW_ASPECT = 1.4
-"""How much wider than high the packed picture should be."""
 _SLACK_PX = 0.05
 """A box may stick out of its whole number of pixels by this much: rounding must not add a row or a column."""
 
@@ -50,6 +48,16 @@ def straighten_components(puzzle: Puzzle, assembly: Assembly) -> Assembly:
         turned = {idx: turn @ pose for idx, pose in shape.items()}
         x, y = _outline_points(puzzle, turned).min(axis=0)
         poses.update({idx: replace(pose, x=pose.x - float(x), y=pose.y - float(y)) for idx, pose in turned.items()})
+    return replace(assembly, poses=poses)
+
+
+def begin_at_zero(puzzle: Puzzle, assembly: Assembly) -> Assembly:
+    """Every component in a frame of its own that begins at (0, 0), turned as it is."""
+    poses: dict[int, SE2] = {}
+    for component in assembly.components:
+        shape = {idx: assembly.poses[idx] for idx in component}
+        x, y = _outline_points(puzzle, shape).min(axis=0)
+        poses |= {idx: replace(pose, x=pose.x - float(x), y=pose.y - float(y)) for idx, pose in shape.items()}
     return replace(assembly, poses=poses)
 
 
@@ -110,26 +118,3 @@ def _pack(
 def _cells(span_px: float) -> int:
     """Pixels needed by centres that are ``span_px`` apart."""
     return math.ceil(span_px - _SLACK_PX) + 1
-
-
-def shelve(sizes: Sequence[tuple[int, int]], margin_px: int, row_width: int = 0) -> tuple[list[tuple[int, int]], int, int]:
-    """Shelf packing in the order given: ``(width, height)`` boxes fill a row, then the next row begins below it.
-
-    Rows are at least ``row_width`` wide, and wide enough for the widest box and for a pleasant aspect of the whole.
-
-    Returns:
-        The top-left corner of each box, and the width and height used.
-    """
-    if not sizes:
-        return [], 0, 0
-    area = sum((w + margin_px) * (h + margin_px) for w, h in sizes)
-    limit = max(row_width or int(_ROW_ASPECT * math.sqrt(area)), *(w for w, _ in sizes))
-    corners: list[tuple[int, int]] = []
-    left = top = row_height = 0
-    for w, h in sizes:
-        if left and left + w > limit:
-            left, top, row_height = 0, top + row_height + margin_px, 0
-        corners.append((left, top))
-        left, row_height = left + w + margin_px, max(row_height, h)
-    used_width = max(x + w for (x, _), (w, _) in zip(corners, sizes, strict=True))
-    return corners, used_width, top + row_height

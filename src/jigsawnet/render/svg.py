@@ -11,19 +11,32 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from jigsawnet.geometry import SE2
 from jigsawnet.render.cutout import cut_out, mask_box
-from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
+from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out, outline
 from jigsawnet.types import Assembly, Piece, Puzzle
 
 _NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MM_PER_INCH = 25.4
 _PAD_PX = 1
 _HALF_PIXEL = SE2(0.0, 0.5, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class SvgLayers:
+    """Layers on top of the pieces: ``outlines`` None is no such layer, False one that is not shown.
+
+    ``title`` is what the layer of the pieces is called, where there is one component.
+    """
+
+    title: str = ""
+    outlines: bool | None = None
+    names: bool = False
 
 
 def assembly_svg(
@@ -33,6 +46,7 @@ def assembly_svg(
     with_unplaced: bool = True,
     margin_px: int = MARGIN_PX,
     dpi: float | None = None,
+    layers: SvgLayers | None = None,
 ) -> str:
     """Write an assembly as an SVG document that Inkscape and browsers read, pieces embedded as PNG.
 
@@ -45,7 +59,9 @@ def assembly_svg(
         with_unplaced: Also draw the unplaced pieces, in a layer of their own below the picture.
         margin_px: Distance between components, and between pieces of the tray.
         dpi: Resolution of the pieces; when it is known the drawing has its true size in mm.
+        layers: What lies on top; None: only the names, not shown.
     """
+    layers = layers or SvgLayers()
     layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
     drawn = [idx for idx in layout.canvas_from_piece if puzzle.pieces[idx].mask.any()]
     with ThreadPoolExecutor() as pool:
@@ -60,10 +76,11 @@ def assembly_svg(
         f"<title>{_text(puzzle.name)}</title>",
     ]
     for number, component in enumerate(assembly.components):
-        lines += _layer(f"component-{number}", f"Component {number}", component, images)
+        lines += _layer(f"component-{number}", _text(layers.title) or f"Component {number}", component, images)
     if layout.tray:
         lines += _layer("unplaced", "Unplaced pieces", layout.tray, images)
-    lines += _names(puzzle, layout)
+    lines += _outlines(puzzle, layout, layers.outlines) if layers.outlines is not None else ()
+    lines += _names(puzzle, layout, layers.names)
     lines.append("</svg>")
     return "\n".join(lines) + "\n"
 
@@ -74,11 +91,27 @@ def _layer(layer_id: str, label: str, members: Sequence[int], images: Mapping[in
     return [head, *(images[idx] for idx in members if idx in images), "</g>"]
 
 
-def _names(puzzle: Puzzle, layout: Layout) -> Iterator[str]:
-    """Lines of a hidden layer with the name of each piece in its middle."""
+def _outlines(puzzle: Puzzle, layout: Layout, shown: bool) -> Iterator[str]:
+    """Lines of a layer with the border of each piece."""
     yield (
-        '<g inkscape:groupmode="layer" id="names" inkscape:label="Names of pieces" style="display:none" text-anchor="middle"'
-        ' font-family="sans-serif" fill="#000" stroke="#fff" paint-order="stroke">'
+        f'<g inkscape:groupmode="layer" id="outlines" inkscape:label="Outlines" style="display:{_display(shown)}"'
+        ' fill="none" stroke="#d62728" stroke-width="2" stroke-linejoin="round">'
+    )
+    for idx, canvas_from_piece in sorted(layout.canvas_from_piece.items()):
+        points = _HALF_PIXEL @ canvas_from_piece @ outline(puzzle.pieces[idx])
+        yield f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points.tolist())}"/>'
+    yield "</g>"
+
+
+def _display(shown: bool) -> str:
+    return "inline" if shown else "none"
+
+
+def _names(puzzle: Puzzle, layout: Layout, shown: bool) -> Iterator[str]:
+    """Lines of a layer with the name of each piece in its middle."""
+    yield (
+        f'<g inkscape:groupmode="layer" id="names" inkscape:label="Names of pieces" style="display:{_display(shown)}"'
+        ' text-anchor="middle" font-family="sans-serif" fill="#000" stroke="#fff" paint-order="stroke">'
     )
     for idx, canvas_from_piece in sorted(layout.canvas_from_piece.items()):
         piece = puzzle.pieces[idx]

@@ -67,6 +67,8 @@ def _write_files(run: Run, folder: Path) -> None:
 
 
 def _report_until_now(run: Run) -> RunReport:
+    if run.by_hand:
+        return replace(run.report, seconds=sum(stage.seconds for stage in run.stages))
     return replace(run.report, seconds=run.corridor.context.clock.seconds)
 
 
@@ -80,7 +82,14 @@ def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
 
 def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
     facts = ReportInput(
-        run.puzzle, run.assembly, run.candidates, _report_until_now(run), picture, run.dpi, asdict(SolveConfig())
+        run.puzzle,
+        run.assembly,
+        run.candidates,
+        _report_until_now(run),
+        picture,
+        run.dpi,
+        asdict(SolveConfig()),
+        run.page_names,
     )
     write_text(folder / "report.html", report_html(facts))
 

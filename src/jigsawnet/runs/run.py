@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
-from jigsawnet.errors import InputError
+from jigsawnet.errors import InputError, OutputError
 from jigsawnet.io.array_store import Saved
+from jigsawnet.io.assembly_json import assembly_to_json
 from jigsawnet.io.authors import read_alignments
 from jigsawnet.io.images import read_pixel_count, silent_decoders
-from jigsawnet.io.run_folder import RunFolder, lock_folder, read_folder
+from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
+from jigsawnet.render.layout import begin_at_zero
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
 from jigsawnet.runs.results import replace_results
@@ -40,6 +45,7 @@ from jigsawnet.types import Assembly, Constraints, Piece, Puzzle, RunReport, Sta
 from jigsawnet.version import __version__
 
 CUT_SHORT = "It was stopped before it was finished; this is the best so far, and solving again goes on from here."
+BY_HAND = "It was corrected by hand in the workbench; edits.json lists what was done."
 DRAFT = "draft-"
 """Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
 OLD_SCORE = "graph"
@@ -67,6 +73,10 @@ class Run:
     """Stages that had been saved before and were taken as they are."""
     seconds: float = 0.0
     """Of the whole command so far; 0 for a run that was opened."""
+    by_hand: bool = False
+    """True when the assembly is how a person has laid the pieces."""
+    page_names: Mapping[int, str] = field(default_factory=dict)
+    """What a person calls the pages, by the number of the component."""
 
     @property
     def puzzle(self) -> Puzzle:
@@ -118,16 +128,23 @@ class Run:
         notes = () if found is None else found.notes
         known = not (self.is_draft or self.request.scores_are_ranks)
         doubts = describe_doubts(self.assembly, self.candidates) if known else ()
-        warnings = (*self.puzzle.warnings, *notes, *doubts, *((CUT_SHORT,) if self.cut_short else ()))
+        hand = (BY_HAND,) if self.by_hand else ()
+        warnings = (*self.puzzle.warnings, *notes, *doubts, *hand, *((CUT_SHORT,) if self.cut_short else ()))
         options, others = asdict(self.config), find_other_places(self.assembly, self.candidates)
         return RunReport(__version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds, others)
 
     def solve_on(
-        self, constraints: Constraints = NOTHING_DECIDED, context: Context | None = None, on_poses: OnPoses | None = None
+        self,
+        constraints: Constraints = NOTHING_DECIDED,
+        context: Context | None = None,
+        on_poses: OnPoses | None = None,
+        *,
+        with_results: bool = True,
     ) -> Run:
         """Compose again from the saved candidates with what a person has decided, and write the results.
 
-        ``on_poses`` is shown the pieces that are joined so far, some times a second, as poses in one frame.
+        ``on_poses`` is shown the pieces that are joined so far, some times a second, as poses in one frame. Without
+        ``with_results`` the files are left to `show`.
 
         Raises:
             InputError: the constraints contradict each other; nothing has changed.
@@ -137,7 +154,34 @@ class Run:
             shown = show_poses(lambda: self.borders, constraints.pinned, on_poses)
             context = replace(context or Context(), on_snapshot=shown)
             corridor = self.corridor.changed(self.config, context, constraints, None if self.is_draft else folder)
-            return _assemble(folder, replace(self, corridor=corridor, done=(), reused=()))
+            return _assemble(folder, replace(self, corridor=corridor, done=(), reused=()), with_results)
+
+    def show(
+        self,
+        arranged: Assembly | None = None,
+        page_names: Mapping[int, str] = MappingProxyType({}),
+        entering: AbstractContextManager[Any] | None = None,
+    ) -> None:
+        """Make the result files show ``arranged``, the pieces as a person has laid them; None: as the solver did.
+
+        ``page_names`` by the number of the component. ``entering`` is held while the folder is being locked.
+
+        Raises:
+            OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
+        """
+        shown, request, key = replace(self, page_names=page_names), self.request, _results_key(self)
+        if arranged is not None:
+            lain = begin_at_zero(self.puzzle, replace(arranged, chosen=self.assembly.chosen))
+            shown = replace(shown, assembly=lain, by_hand=True)
+            key = make_key(
+                "arranged", assembly_to_json(lain, self.puzzle.names()), self.dpi, request.authors_text, request.tiff
+            )
+        if page_names:
+            key = make_key(key, sorted(page_names.items()))
+        with ExitStack() as stack:
+            with entering or nullcontext():
+                folder = stack.enter_context(lock_folder(self.folder, __version__))
+            replace_results(folder, shown, key)
 
 
 def solve_run(
@@ -167,6 +211,7 @@ def solve_run(
     Raises:
         JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
     """
+    _keep_out_of_inputs(request, out)
     guard, context = MemoryGuard(memory_limit), context or Context()
     context = replace(context, progress=guard.watch(context.progress))
     with lock_folder(out, __version__) as folder:
@@ -194,6 +239,14 @@ def solve_run(
         return _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
 
 
+def _keep_out_of_inputs(request: Request, out: Path) -> None:
+    """Refuse a run folder that is a folder of pieces: results among them would be taken for pieces."""
+    with suppress(OSError):
+        for place in (*request.inputs, *request.scans.back):
+            if place.is_dir() and out.exists() and place.samefile(out):
+                raise OutputError(f"{out} holds the pieces; give another folder for the result, such as {out / 'result'}.")
+
+
 def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGuard) -> tuple[Loaded, bool]:
     """The pieces, and whether they were read now or taken from the folder."""
     key = pieces_key(request)
@@ -216,7 +269,14 @@ def _unsolved(folder: Path, request: Request, pieces: Loaded, corridor: Corridor
     return Run(folder, request, pieces, corridor, Assembly(len(pieces.puzzle), {}, ()))
 
 
-def _assemble(folder: RunFolder, run: Run) -> Run:
+def _results_key(run: Run) -> str:
+    request = run.request
+    return make_key(
+        "results", run.corridor.key("assembly"), run.puzzle.names(), run.dpi, request.authors_text, request.tiff
+    )  # fmt: skip
+
+
+def _assemble(folder: RunFolder, run: Run, with_results: bool = True) -> Run:
     """Take the saved assembly, or compose and save it, and write the results; ``folder`` is locked.
 
     Stopped before anything was placed, it leaves the results of an earlier run as they are.
@@ -238,9 +298,10 @@ def _assemble(folder: RunFolder, run: Run) -> Run:
     else:
         old = (OLD_SCORE,) if "score" in folder.record.stages else ()
         folder.drop(*(name for name in folder.record.stages if name.startswith(DRAFT) or name in old))
-    request = run.request
-    key = make_key("results", corridor.key("assembly"), run.puzzle.names(), run.dpi, request.authors_text, request.tiff)
-    replace_results(folder, run, key)
+    if with_results:
+        corridor.context.progress("results", 0, 1)
+        replace_results(folder, run, _results_key(run))
+        corridor.context.progress("results", 1, 1)
     return replace(run, seconds=clock.seconds)
 
 
@@ -264,6 +325,8 @@ def open_run(out: Path) -> Run:
     """
     if not out.is_dir():
         raise InputError(f"There is no folder {out}.")
+    if not (out / RUN_FILE).exists():
+        raise InputError(f"{out} holds no run of jigsawnet; give the folder that jigsawnet solve wrote with -o.")
     folder = read_folder(out)
     request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request")
     loaded = folder.load("pieces")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from importlib.resources import files
@@ -14,17 +13,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from jigsawnet.errors import EditError, FormatError, InputError, JigsawNetError
-from jigsawnet.io.assembly_json import assembly_to_json
+from jigsawnet.errors import ConfigError, EditError, FormatError, InputError, JigsawNetError
 from jigsawnet.io.edits_json import parse_edit, parse_pose
-from jigsawnet.render.image import render_assembly
-from jigsawnet.render.svg import assembly_svg
+from jigsawnet.viewer.exports import ARCHIVE, config_of, pages_archive, table_file
 from jigsawnet.viewer.keys import Keys
 from jigsawnet.viewer.limits import Limits
-from jigsawnet.viewer.pictures import encode_png
 from jigsawnet.viewer.security import Guard, TooLargeError, TooSlowError
 from jigsawnet.viewer.session import Session, StaleError
 from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
+from jigsawnet.viewer.thumbs import page_png
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -55,7 +52,9 @@ def create_app(session: Session, keys: Keys, port: int, limits: Limits) -> ASGIA
             return _json({"error": str(error), "revision": session.revision}, 409)
         if isinstance(error, TooLargeError | TooSlowError):
             return _json({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 408)
-        return _json({"error": str(error)}, 422 if isinstance(error, EditError | FormatError | InputError) else 500)
+        return _json(
+            {"error": str(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
+        )
 
     def unknown(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
@@ -123,6 +122,15 @@ def _get_routes(session: Session) -> APIRouter:
         with session.lock:
             return _json(places_json(session, known(idx)))
 
+    @router.get("/pages/{idx}.png")
+    def page(idx: int) -> Response:
+        with session.lock:
+            now = session.arrangement
+        if known(idx) not in now.poses:
+            raise HTTPException(404)
+        data = page_png(session.pictures, session.pieces, now.poses, now.component_of(idx))
+        return Response(data, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
+
     @router.get("/joins/{i}/{j}")
     def join(i: int, j: int) -> Response:
         pair = (min(i, j), max(i, j))
@@ -144,29 +152,25 @@ def _get_routes(session: Session) -> APIRouter:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(session.hub.stream(first), media_type="text/event-stream", headers=headers)
 
+    @router.get(f"/export/{ARCHIVE}")
+    def archive(
+        formats: str = "pdf,tiff,png,svg,csv",
+        pages: str = "",
+        paper: str = "fitting",
+        dpi: float | None = None,
+        drawn: str = "",
+    ) -> Response:
+        data = pages_archive(session, config_of(formats, pages, paper, dpi, drawn))
+        headers = {"Content-Disposition": f'attachment; filename="{ARCHIVE}"', "Cache-Control": "no-store"}
+        return StreamingResponse(data, media_type="application/zip", headers=headers)
+
     @router.get("/export/{name}")
     def export(name: str) -> Response:
-        data, media_type = _export(session, name)
+        data, media_type = table_file(session, name)
         headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
         return Response(data, media_type=media_type, headers=headers)
 
     return router
-
-
-def _export(session: Session, name: str) -> tuple[bytes, str]:
-    """The arrangement as it lies on the table, as a file."""
-    with session.lock:
-        assembly = session.arrangement.to_assembly(len(session.pieces))
-    if name == "assembly.json":
-        text = assembly_to_json(assembly, session.pieces.names)
-        return text.encode("utf-8", errors="backslashreplace"), "application/json"
-    placed = tuple(sorted(assembly.poses))
-    table = dataclasses.replace(assembly, components=(placed,) if placed else ())
-    if name == "assembly.png":
-        return encode_png(render_assembly(session.puzzle, table)), "image/png"
-    if name == "assembly.svg":
-        return assembly_svg(session.puzzle, table).encode("utf-8", errors="backslashreplace"), "image/svg+xml"
-    raise HTTPException(404)
 
 
 class _Change(msgspec.Struct):
@@ -174,6 +178,8 @@ class _Change(msgspec.Struct):
 
     revision: int
     edit: Any = None
+    join: bool = False
+    """Join what is moved to what its borders meet."""
 
 
 class _Snap(msgspec.Struct):
@@ -213,7 +219,7 @@ def _post_routes(session: Session, state: Callable[[], Response]) -> APIRouter:
 
     @router.post("/edits")
     def make(change: Change) -> Response:
-        session.make(change.revision, parse_edit(change.edit, piece_number, "edit"))
+        session.make(change.revision, parse_edit(change.edit, piece_number, "edit"), join=change.join)
         return state()
 
     @router.post("/undo")

@@ -33,6 +33,12 @@ class PiecePictures:
         self.key = digest.hexdigest()
         """Changes with any pixel of any piece."""
 
+    def rgba(self, idx: int, size: int) -> UInt8Array:
+        """A piece with its longest side at most ``size`` px, as pixels ``(H, W, 4)``."""
+        bgra = cv2.imdecode(np.frombuffer(self.png(idx, size), np.uint8), cv2.IMREAD_UNCHANGED)
+        assert bgra is not None
+        return np.asarray(cv2.cvtColor(bgra, cv2.COLOR_BGRA2RGBA), np.uint8)
+
     def png(self, idx: int, size: int | None) -> bytes:
         """A piece with its longest side at most ``size`` px, at the next power of two; None: full resolution."""
         level = None if size is None else 1 << max(SMALLEST, min(size, LARGEST)).bit_length() - 1

@@ -32,6 +32,8 @@ _MOST_TRIED = 24
 _SNAP_DEG = 20.0
 _SNAP_SHARE = 0.35
 """How near a candidate must be to attract, as part of a piece's size."""
+LEAST_SCORE = 0.01
+"""Places less likely than this are not offered."""
 _SNAP_SCORE = 0.02
 """Candidates scored below this attract nothing."""
 
@@ -74,7 +76,7 @@ class PlaceFinder:
         offers = self._offers(arrangement, [idx])
         found: list[Place] = []
         here = arrangement.poses.get(idx)
-        for k in range(len(offers.own)):
+        for k in np.flatnonzero(offers.score >= LEAST_SCORE).tolist():
             pose = _pose(offers.poses[k])
             known = [place.pose for place in found] + ([] if here is None else [here])
             if not any(is_same_join(pose, other, self._borders.center[idx]) for other in known):
@@ -85,7 +87,10 @@ class PlaceFinder:
         return found
 
     def places(self, arrangement: Arrangement, idx: int) -> list[Place]:
-        """The best three places: candidates that agree count together, and no piece lies on another."""
+        """The best three places: candidates that agree count together, and no piece lies on another of the same page.
+
+        Where another page lies in the way, it makes room when the piece is laid there.
+        """
         offers = self._offers(arrangement, [idx])
         found: list[Place] = []
         free = np.ones(len(offers.own), bool)
@@ -94,7 +99,7 @@ class PlaceFinder:
             agree = free & self._agree(offers, np.broadcast_to(offers.poses[first], offers.poses.shape))
             free &= ~agree
             found.append(self._joined(offers.take(np.flatnonzero(agree)), _pose(offers.poses[first])))
-        found.sort(key=lambda place: (-place.score, place.joins))
+        found = sorted((place for place in found if place.score >= LEAST_SCORE), key=lambda place: (-place.score, place.joins))
         good = (place for place in found if self._is_free(arrangement, {idx: place.pose}, place.beside))
         return [place for place, _ in zip(good, range(MAX_PLACES), strict=False)]
 

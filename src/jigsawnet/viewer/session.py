@@ -9,23 +9,24 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from jigsawnet.context import Context
-from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, as_on_disk, put_back
+from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, put_back
 from jigsawnet.errors import EditError, JigsawNetError, OutputError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, Memo, load_edits, save_edits
+from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.io.files import can_write_in
-from jigsawnet.render.layout import lay_out
 from jigsawnet.runs import Run
+from jigsawnet.runs.table import edits_of, is_as_solved
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.pictures import PiecePictures
 from jigsawnet.viewer.places import PlaceFinder
+from jigsawnet.viewer.scribe import Scribe
 from jigsawnet.viewer.seams import SeamBook
 
 _PROGRESS_SECONDS = 0.1
@@ -38,16 +39,10 @@ log = logging.getLogger(__name__)
 
 def open_edits(run: Run) -> Edits:
     """The edits of a run folder; a run without any gets an empty list that has its start on record."""
-    names = run.puzzle.names()
-    if (run.folder / EDITS_FILE).is_file():
-        edits = load_edits(run.folder, names)
-        if edits.entries:
-            return edits
-    poses = lay_out(run.puzzle, run.assembly).canvas_from_piece  # side by side, as in assembly.png
-    edits = Edits(as_on_disk(replace(run.assembly, poses=poses)))
-    if can_write_in(run.folder):
+    edits = edits_of(run)
+    if not edits.entries and can_write_in(run.folder):
         try:
-            save_edits(run.folder, edits, names)
+            save_edits(run.folder, edits, run.puzzle.names())
         except OutputError as error:
             log.warning("%s", error)
     return edits
@@ -72,6 +67,9 @@ class Session:
         self._stop = watched
         self._sent: dict[str, float] = {}
         self._thread: threading.Thread | None = None
+        self._folder = threading.Lock()
+        """Held by who writes stages or results into the run's folder."""
+        self.scribe = Scribe(self._write_results, lambda text: self.hub.publish({"type": "error", "text": text}))
         self._open(run)
 
     def _open(self, run: Run) -> None:
@@ -86,6 +84,8 @@ class Session:
         self._texts: Memo = {}
         self.arrangement = self._arrangement_of(self.edits)
         self.seams.look_up([join.alignment for join in self.arrangement.joins.values()])
+        if self.edits.entries and not self.read_only:
+            self.scribe.ask()  # the files may be older than the edits
 
     def adopt(self, run: Run) -> None:
         """The solve that was watched is done."""
@@ -101,8 +101,10 @@ class Session:
         """True while the solver is at work."""
         return self._stop is not None
 
-    def make(self, revision: int, edit: Edit) -> None:
-        """Take one more edit; a move that names no joins gets those whose borders meet when it is done.
+    def make(self, revision: int, edit: Edit, *, join: bool = False) -> None:
+        """Take one more edit; a piece that is moved gets the joins whose borders meet when it is done.
+
+        A page that is moved as a whole is joined to nothing, unless a person asks for it: ``join``.
 
         Raises:
             StaleError: the edit was made on an old state.
@@ -111,10 +113,22 @@ class Session:
         """
         with self.lock:
             self._check(revision)
-            after = edit.apply(self.pieces, self.arrangement)
-            if isinstance(edit, Move) and not edit.joins and (touching := self.seams.touching(after, edit.poses)):
-                edit, after = replace(edit, joins=touching), after.with_accepted(self.pieces, touching)
-            self._take(self.edits.added(edit), after)
+            if isinstance(edit, Move):
+                edit = self._with_joins(edit, join)
+            self._take(self.edits.added(edit), edit.apply(self.pieces, self.arrangement))
+
+    def _with_joins(self, edit: Move, join: bool) -> Move:
+        """A move with its joins, for which other pages make room."""
+        joins = edit.joins
+        if not joins and (join or not self._is_page(edit.poses)):
+            joins = self.seams.touching(edit.apply(self.pieces, self.arrangement), edit.poses)
+        if join and not joins:
+            raise EditError("Its borders meet no other piece, so there is nothing to join.")
+        return replace(edit, joins=joins, room=bool(joins))
+
+    def _is_page(self, moved: Collection[int]) -> bool:
+        """True when the pieces are all those of a page of several."""
+        return len(moved) > 1 and any(set(moved) == set(component) for component in self.arrangement.components)
 
     def undo(self, revision: int) -> None:
         """Take the last edit back."""
@@ -129,9 +143,9 @@ class Session:
         with self.lock:
             self._check(revision)
             self._stop = Stop()
+            self.hub.publish({"type": "progress", "stage": "start", "done": 0, "total": 1})  # before any other
             self._thread = threading.Thread(target=self._work, args=(self._stop, self.arrangement), daemon=True)
             self._thread.start()
-        self.hub.publish({"type": "progress", "stage": "start", "done": 0, "total": 1})
 
     def stop(self) -> None:
         """Ask the solver to end soon; nothing happens when it is not at work."""
@@ -149,6 +163,7 @@ class Session:
         if (stop := self._stop) is not None:
             stop.request()
         self.wait()
+        self.scribe.close()
         self.hub.close()
 
     def _go(self, revision: int, step: Callable[[Edits], Edits], nothing: str) -> None:
@@ -167,15 +182,28 @@ class Session:
         if revision != self.revision:
             raise StaleError("Another window has changed the arrangement; it is shown now, so try again.")
 
-    def _take(self, edits: Edits, arrangement: Arrangement) -> None:
-        """Save, then show."""
+    def _write_results(self) -> None:
+        """Make the files of the run's folder show what the table shows."""
+        with self._folder:
+            with self.lock:
+                run, now, revision = self.run, self.arrangement, self.revision
+            titles = {page.pieces: page.name for page in now.pages if page.name}
+            names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
+            shown = None if is_as_solved(run, now) else now.to_assembly(len(self.pieces))
+            run.show(shown, names, entering=self.lock)
+        self.hub.publish({"type": "saved", "revision": revision})
+
+    def _take(self, edits: Edits, arrangement: Arrangement, *, tell: bool = True) -> None:
+        """Save, then show; without ``tell`` the windows hear of it otherwise."""
         save_edits(self.run.folder, edits, self.pieces.names, self._texts)
         self.edits, self.arrangement = edits, arrangement
         alive = {id(edits.start), *(id(edit.assembly) for edit in edits.entries if isinstance(edit, Solved))}
         self._texts = {key: text for key, text in self._texts.items() if key in alive}
         self._keep(edits.in_force, arrangement)
         self.revision += 1
-        self.hub.publish({"type": "revision", "revision": self.revision})
+        if tell:
+            self.hub.publish({"type": "revision", "revision": self.revision})
+        self.scribe.ask()
 
     def _keep(self, count: int, arrangement: Arrangement) -> None:
         for old in [k for k in self._kept if k > count]:
@@ -198,7 +226,9 @@ class Session:
         """In a thread of its own: solve on, take the result over, publish it."""
         done: dict[str, Any] = {"type": "error", "text": "The solver failed; nothing has changed."}
         try:
-            run = self.run.solve_on(before.constraints(), Context(self.send_progress, stop), self.send_snapshot)
+            context = Context(self.send_progress, stop)
+            with self._folder:
+                run = self.run.solve_on(before.constraints(), context, self.send_snapshot, with_results=False)
             done = self._take_over(run, before, stopped=stop.is_requested)
         except JigsawNetError as error:
             done = {"type": "error", "text": str(error)}
@@ -208,7 +238,6 @@ class Session:
             with self.lock:
                 self._stop = None
             self.hub.publish(done)
-            self.hub.publish({"type": "revision", "revision": self.revision})
 
     def _take_over(self, run: Run, before: Arrangement, stopped: bool) -> dict[str, Any]:
         """What was stopped before any piece was placed changes nothing."""
@@ -217,7 +246,7 @@ class Session:
             if stopped and not run.assembly.poses:
                 return {"type": "error", "text": "Stopped before any piece was placed; nothing has changed."}
             edit = Solved(put_back(self.pieces, before, run.assembly))
-            self._take(self.edits.added(edit), edit.apply(self.pieces, before))
+            self._take(self.edits.added(edit), edit.apply(self.pieces, before), tell=False)
             return {
                 "type": "solved", "revision": self.revision, "placed": len(self.arrangement.poses),
                 "components": len(self.arrangement.components), "stopped": stopped,

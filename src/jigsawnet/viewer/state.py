@@ -65,9 +65,14 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "revision": session.revision, "name": session.puzzle.name, "unit_px": session.places.unit_px,
         "images": session.pictures.key, "pieces": pieces,
         "components": [{"id": k, "pieces": list(members)} for k, members in enumerate(now.components)], "joins": joins,
+        "pages": [
+            {"id": component[page.pieces[0]], "name": page.name, "title": page.title, "pieces": list(page.pieces)}
+            for page in now.pages
+        ],
         "edits": [{"kind": edit.kind, "text": edit.describe(session.pieces.names)} for edit in edits.entries],
         "in_force": edits.in_force, "can_undo": edits.in_force > 0, "can_redo": bool(edits.undone),
         "busy": session.busy, "truth": session.truth is not None, "read_only": session.read_only,
+        "saved": session.scribe.is_done, "dpi": session.run.dpi,
         "start": {str(idx): _row(pose) for idx, pose in sorted(edits.start.poses.items())},
     }  # fmt: skip
 

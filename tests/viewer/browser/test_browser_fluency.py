@@ -35,7 +35,8 @@ THOUSAND = """async () => {
     }
     const start = Object.fromEntries(pieces.map((piece) => [piece.idx, piece.pose]));
     const components = [{id: 0, pieces: pieces.map((piece) => piece.idx)}];
-    workbench.store.take({...workbench.store.state, unit_px: side, pieces, joins, start, components});
+    const pages = components.map((component) => ({...component, name: "", title: "Page 1"}));
+    workbench.store.take({...workbench.store.state, unit_px: side, pieces, joins, start, components, pages});
     workbench.fitAll();
 }"""
 

@@ -30,7 +30,7 @@ class PatientRun:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.solved, name)
 
-    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses) -> PatientRun:
+    def solve_on(self, constraints: Constraints, context: Context, on_poses: OnPoses, **_: bool) -> PatientRun:
         while not context.stop.is_over():
             context.progress("compose", 1, 4)
             time.sleep(0.01)

@@ -206,5 +206,6 @@ def _parts(given: ReportInput, joins: Sequence[ShownJoin], layout: Layout) -> li
         corners = np.concatenate([layout.canvas_from_piece[idx] @ outline(given.puzzle.pieces[idx]) for idx in part])
         width, height = corners.max(axis=0) - corners.min(axis=0) + 1.0
         size = given.size(width, height)
-        listed.append({"names": [names[idx] for idx in part], "size": size, "weakest": weakest.get(number)})
+        title = given.page_names.get(number, "")
+        listed.append({"title": title, "names": [names[idx] for idx in part], "size": size, "weakest": weakest.get(number)})
     return listed

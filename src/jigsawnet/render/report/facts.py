@@ -32,6 +32,8 @@ class ReportInput:
     picture: UInt8Array
     dpi: float | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    page_names: Mapping[int, str] = field(default_factory=dict)
+    """What a person calls the pages, by the number of the component."""
 
     def length(self, px: float) -> str:
         """A length for a person: in px, and in mm when the resolution is known."""

@@ -24,7 +24,7 @@ export class Actions {
       if (this.store.busy) return this.say(WAIT);
       const chosen = await choose();
       if (typeof chosen === "string") return this.say(chosen);
-      await this.send("/api/edits", { edit: chosen.edit }, chosen.said);
+      await this.send("/api/edits", { edit: chosen.edit, join: chosen.join ?? false }, chosen.said);
     });
   }
 
@@ -33,7 +33,7 @@ export class Actions {
     const state = await this.api.post(path, { revision: this.store.state.revision, ...body });
     this.store.take(state);
     if (body.edit?.kind !== "move") this.follow();
-    this.say(said);
+    this.say(typeof said === "function" ? said(state) : said);
   }
 
   undo() {
@@ -104,6 +104,52 @@ export class Actions {
       const pieces = this.store.handful(piece.idx, this.store.view.wholeComponent);
       return { edit: { kind: "take_off", pieces }, said: `Back in the tray: ${piece.name}${others(pieces)}.` };
     });
+  }
+
+  /** Join the selected piece, or its page, to what its borders meet where it lies. */
+  joinHere() {
+    return this.#onPiece((piece) => {
+      if (!piece.pose) return `${piece.name} has no place yet.`;
+      const members = this.store.handful(piece.idx, this.store.view.wholeComponent);
+      const poses = Object.fromEntries(members.map((idx) => [idx, this.store.pieces[idx].pose]));
+      return { edit: { kind: "move", poses }, join: true, said: `Joined where borders meet: ${piece.name}${others(members)}.` };
+    });
+  }
+
+  /** The page that the selection lies on, or null. */
+  pageOfSelection() {
+    const { selection, state } = this.store;
+    const idx = selection?.kind === "piece" ? selection.idx : selection?.i;
+    return state.pages.find((page) => page.pieces.includes(idx)) ?? (state.pages.length === 1 ? state.pages[0] : null);
+  }
+
+  /** The edit that turns the page of a piece. */
+  turning(piece, angle) {
+    const page = this.store.state.pages.find((candidate) => candidate.pieces.includes(piece));
+    return { edit: { kind: "turn_page", piece, angle }, said: `Turned: ${page.title}, by ${Math.round((angle * 180) / Math.PI)}°.` };
+  }
+
+  /** Turn a page (null: that of the selection) by quarters. */
+  turnPage(quarters, page = null) {
+    return this.edit(() => {
+      const chosen = page ?? this.pageOfSelection();
+      return chosen ? this.turning(chosen.pieces[0], (quarters * Math.PI) / 2) : "Select a piece of a page first: click it, or press N.";
+    });
+  }
+
+  namePage(page, name) {
+    return this.edit(() => {
+      if (name.trim() === page.name) return `The page is still called ${page.title}.`;
+      return { edit: { kind: "name_page", piece: page.pieces[0], name: name.trim() }, said: name.trim() ? `Named: ${name.trim()}.` : "The page has no name now." };
+    });
+  }
+
+  orderPage(page, place) {
+    return this.edit(() => ({ edit: { kind: "order_page", piece: page.pieces[0], place }, said: `${page.title} is number ${place} now.` }));
+  }
+
+  layOut() {
+    return this.edit(() => (this.store.state.pages.length ? { edit: { kind: "lay_out_pages" }, said: "Pages laid out in rows." } : "No piece is placed."));
   }
 
   /** Lay the selected piece in the `k`-th of its best places. */

@@ -34,9 +34,24 @@ export class Api {
     });
   }
 
+  /** A file, as a blob. */
+  file(path) {
+    return this.#counted(async () => {
+      const answer = await reach(at(path), {});
+      if (answer.ok) return answer.blob();
+      const data = await answer.json().catch(() => null);
+      throw new ApiError(answer.status, data?.error ?? `The server answered ${answer.status}.`);
+    });
+  }
+
   pictureUrl(idx, size) {
     const query = new URLSearchParams({ ...(size && { size }), ...(this.images && { v: this.images }) });
     return at(`/api/pieces/${idx}.png?${query}`);
+  }
+
+  /** A small picture of the page of a piece, as it lies at this revision. */
+  pageUrl(idx, revision) {
+    return at(`/api/pages/${idx}.png?v=${revision}`);
   }
 
   async #counted(work) {

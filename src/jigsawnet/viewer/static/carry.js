@@ -5,7 +5,7 @@ import { apply, compose, inverse, layAt, turnAbout } from "./pose.js";
 const TURN_REST_MS = 500;
 
 export class Carry {
-  #hand = null; // {draft, members, raw, free}
+  #hand = null; // {draft, members, raw, free, page, moved, turned}; a page that is only turned snaps to nothing
   #asking = false;
   #askAgain = false;
   #resting = 0;
@@ -35,7 +35,7 @@ export class Carry {
     const raw = new Map(members.map((member) => [member, this.store.pieces[member].pose]));
     if (!piece.pose) raw.set(idx, layAt(0, piece.center, at ?? [0, 0]));
     const draft = { shown: new Map(raw), snap: null };
-    this.#hand = { draft, members, raw, free: false };
+    this.#hand = { draft, members, raw, free: false, page: wholeComponent && piece.pose !== null, moved: false, turned: 0 };
     this.store.setDraft(draft);
     return true;
   }
@@ -47,11 +47,13 @@ export class Carry {
 
   /** Shift by world px. */
   move(dx, dy) {
+    this.#hand.moved = true;
     this.#carry([0, dx, dy]);
   }
 
   /** Turn about the middle of what is in hand. */
   turn(angle) {
+    this.#hand.turned += angle;
     this.#carry(turnAbout(angle, this.middle()));
   }
 
@@ -106,7 +108,7 @@ export class Carry {
   async #probe() {
     const hand = this.#hand;
     if (this.#asking) this.#askAgain = true;
-    if (this.#asking || !hand || hand.free) return;
+    if (this.#asking || !hand || hand.free || onlyTurned(hand)) return;
     this.#asking = true;
     try {
       const snap = await this.#ask(hand);
@@ -144,17 +146,20 @@ export class Carry {
     const name = this.store.pieces[hand.members[0]].name;
     const what = hand.members.length > 1 ? `${name} and ${plural(hand.members.length - 1, "other")}` : name;
     const moved = this.actions.edit(async () => {
+      if (onlyTurned(hand)) return this.actions.turning(hand.members[0], hand.turned);
       const snap = hand.free ? null : await this.#ask(hand);
       this.#show(hand, snap);
       const edit = { kind: "move", poses: Object.fromEntries(hand.draft.shown) };
       if (snap) edit.joins = snap.joins;
-      return { edit, said: snap ? `Moved: ${what}, snapped to a candidate.` : `Moved: ${what}.` };
+      return { edit, said: snap ? `Moved: ${what}, snapped to a candidate.` : (state) => `${state.edits[state.in_force - 1].text}.` };
     });
     return moved.finally(() => {
       if (this.store.draft === hand.draft) this.store.setDraft(null);
     });
   }
 }
+
+const onlyTurned = (hand) => hand.page && !hand.moved;
 
 /** Where all pieces in hand lie when the first one lies as the candidate says. */
 function snappedPoses(hand, snap) {

@@ -1,5 +1,5 @@
 /** Buttons, switches, tabs, theme and dialogs around the picture. */
-import { RIGHT, scaleColor, WRONG } from "./colors.js";
+import { GRADES, RIGHT, WRONG } from "./colors.js";
 import { byId, make, percent, plural } from "./dom.js";
 import { keyTable } from "./keyboard.js";
 
@@ -55,7 +55,7 @@ function showRun(store) {
   if (progress?.share === null || !progress) bar.removeAttribute("value");
   else bar.value = progress.share;
   const placed = store.pieces.filter((piece) => store.settledPose(piece.idx)).length;
-  const counts = `${placed} of ${plural(store.pieces.length, "piece")} placed, ${plural(state.joins.length, "join")}, ${plural(state.components.length, "component")}`;
+  const counts = `${placed} of ${plural(store.pieces.length, "piece")} placed, ${plural(state.joins.length, "join")}, ${plural(state.components.length, "page")}${state.saved || state.read_only ? "" : "; results are being written"}`;
   byId("empty").hidden = placed > 0;
   byId("empty").textContent = state.busy ? "Pieces come together here." : "No piece has a place. Drag one out of the tray.";
   byId("counts").textContent = state.busy ? (progress?.text ?? "Solving …") : counts;
@@ -76,8 +76,7 @@ function showLegend(store) {
   legend.hidden = color === "picture" && !compare;
   if (compare) return legend.replaceChildren("Before any edit");
   if (color === "confidence") {
-    const steps = [0, 0.25, 0.5, 0.75, 1].map((share) => swatch(scaleColor(share), percent(share), share < 0.5));
-    return legend.replaceChildren(...steps);
+    return legend.replaceChildren(...GRADES.map((grade) => swatch(grade.color, grade.words, grade.atLeast < 0.5)));
   }
   const judged = Object.values(store.truth?.right ?? {});
   const right = judged.filter(Boolean).length;

@@ -1,20 +1,25 @@
-/** Colours that people with any kind of colour vision can tell apart: a scale from dark blue to yellow (cividis). */
+/** Colours that people with any kind of colour vision can tell apart: the scale of the report, blue sure and red not. */
 
-const STOPS = [
-  [0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115],
-  [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56],
+/** Steps of the scale, the surest first; the same as in report.html. */
+export const GRADES = [
+  { atLeast: 0.99, color: "#2c7bb6", words: "99 % and more" },
+  { atLeast: 0.95, color: "#abd9e9", words: "95 to 99 %" },
+  { atLeast: 0.8, color: "#ffffbf", words: "80 to 95 %" },
+  { atLeast: 0.5, color: "#fdae61", words: "50 to 80 %" },
+  { atLeast: 0, color: "#d7191c", words: "below 50 %" },
 ];
 
+/** The step of a share in [0, 1], as its number. */
+export const gradeOf = (share) => {
+  const found = GRADES.findIndex((grade) => share >= grade.atLeast);
+  return found < 0 ? GRADES.length - 1 : found;
+};
+
 /** Colour of a share in [0, 1]. */
-export function scaleColor(share) {
-  const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
-  const low = Math.min(Math.floor(at), STOPS.length - 2);
-  const mix = STOPS[low].map((value, k) => Math.round(value + (at - low) * (STOPS[low + 1][k] - value)));
-  return `rgb(${mix.join(" ")})`;
-}
+export const scaleColor = (share) => GRADES[gradeOf(share)].color;
 
 /** Black or white, whichever is read better on the colour of `share`. */
-export const inkOn = (share) => (share > 0.45 ? "#101318" : "#ffffff");
+export const inkOn = (share) => (gradeOf(share) % (GRADES.length - 1) === 0 ? "#ffffff" : "#101318");
 
 export const RIGHT = "#0072b2";
 export const WRONG = "#d55e00";

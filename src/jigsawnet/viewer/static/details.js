@@ -29,7 +29,7 @@ export class Details {
     const placed = pieces.filter((piece) => piece.pose).length;
     return { children: [
       make("h2", {}, state.name),
-      make("p", {}, `${placed} of ${plural(pieces.length, "piece")} placed in ${plural(state.components.length, "component")}, held by ${plural(state.joins.length, "join")}.`),
+      make("p", {}, `${placed} of ${plural(pieces.length, "piece")} placed on ${plural(state.components.length, "page")}, held by ${plural(state.joins.length, "join")}.`),
       make("p", { class: "quiet" }, "Click a piece or a join to see how sure it is and why. Drag pieces to correct them, then solve on. Press ? for all keys."),
     ] };
   }
@@ -42,7 +42,7 @@ export class Details {
       api.get(`/api/pieces/${idx}`), wantsPlaces ? api.get(`/api/pieces/${idx}/places`) : null,
     ]);
     const places = answer?.places.slice(0, 3) ?? null;
-    const ghost = places?.length ? { idx, poses: places.map((place) => place.pose), active: -1 } : null;
+    const ghost = places?.length ? { idx, places, active: -1 } : null;
     return { children: piecePanel(this.workbench, piece, detail, places), ghost };
   }
 

@@ -4,6 +4,7 @@ import { plural } from "./dom.js";
 
 const STAGES = {
   start: "Starting", read: "Reading", contours: "Tracing borders", match: "Matching", score: "Scoring", compose: "Composing", refine: "Refining",
+  "second round": "Second look", confidence: "Judging", results: "Writing results",
 };
 
 export function listenToServer({ store, actions, banner, follow }) {
@@ -39,8 +40,9 @@ export function listenToServer({ store, actions, banner, follow }) {
       store.setProgress({ share: total ? event.done / total : null, text: `${STAGES[event.stage] ?? event.stage}${percent}` });
     }),
     snapshot: ({ poses }) => actions.queue.run(() => store.setSnapshot(poses)),
-    solved: ({ placed, components }) => actions.refresh(`Solved: ${plural(placed, "piece")} placed in ${plural(components, "component")}.`)
+    solved: ({ placed, components, stopped }) => actions.refresh(`${stopped ? "Stopped" : "Solved"}: ${plural(placed, "piece")} placed on ${plural(components, "page")}.`)
       .then(follow),
+    saved: ({ revision }) => actions.queue.run(() => store.state?.revision === revision && store.setSaved()),
     error: ({ text }) => actions.refresh().then(() => banner(text)),
   };
   window.addEventListener("beforeunload", () => source.close());

@@ -2,9 +2,6 @@
 import { scaleColor } from "./colors.js";
 import { make, percent, stem } from "./dom.js";
 
-/** Other places below this score are noise. */
-const LEAST_SHOWN = 0.005;
-
 /** All of a piece; `detail` and `places` are the server's answers. */
 export function piecePanel(workbench, piece, detail, places) {
   const { store, actions, api } = workbench;
@@ -19,7 +16,7 @@ export function piecePanel(workbench, piece, detail, places) {
     detail.why.length > 0 && [make("h3", {}, "Why"), make("ul", { class: "why" }, detail.why.map((sentence) => make("li", {}, sentence)))],
     places && placesList(workbench, piece, places),
     detail.joins.length > 0 && [make("h3", {}, "Its joins"), joinTable(workbench, piece, detail.joins)],
-    !places && alternatives(workbench, piece, detail.alternatives.filter(({ score }) => score >= LEAST_SHOWN)),
+    !places && alternatives(workbench, piece, detail.alternatives),
   ].flat(2);
 }
 
@@ -37,26 +34,24 @@ export function action(key, text, shortcut, onclick, disabled = false) {
 function standing(store, piece) {
   if (piece.aside) return "Set aside: not to be placed.";
   if (!piece.pose) return "In the tray: no place yet.";
-  const position = store.state.components.findIndex((component) => component.id === piece.component);
-  const words = [position >= 0 ? `Component ${position + 1}` : "Alone"];
+  const words = [store.state.pages.find((page) => page.id === piece.component)?.title ?? "Alone"];
   if (piece.pinned) words.push("pinned");
   if (piece.fixed_by_person) words.push("placed by you");
   return `${words.join(", ")}.`;
 }
 
 /** The ghost of a place is shown while its button is pointed at or has the focus. */
-function preview(store, idx, poses, active) {
-  const show = () => store.setGhost({ idx, poses, active });
-  const hide = () => store.setGhost(poses.length > 1 ? { idx, poses, active: -1 } : null);
+function preview(store, idx, places, active) {
+  const show = () => store.setGhost({ idx, places, active });
+  const hide = () => store.setGhost(places.length > 1 ? { idx, places, active: -1 } : null);
   return { onpointerenter: show, onfocus: show, onpointerleave: hide, onblur: hide };
 }
 
 function placesList({ store, actions }, piece, places) {
   if (!places.length) return [make("h3", {}, "Best places"), make("p", { class: "quiet" }, "No candidate join leads to a free place.")];
-  const poses = places.map((place) => place.pose);
   const rows = places.map((place, k) => make("li", {}, make("button", {
     class: "row", "data-key": `place-${k}`, disabled: store.busy, "aria-keyshortcuts": k + 1, title: `Lay it here (${k + 1})`,
-    onclick: () => actions.placeAt(k), ...preview(store, piece.idx, poses, k),
+    onclick: () => actions.placeAt(k), ...preview(store, piece.idx, places, k),
   }, make("b", {}, `${k + 1}`), make("span", {}, beside(store, place.joins)), make("span", { class: "number" }, percent(place.score)))));
   return [make("h3", {}, "Best places"), make("ol", { class: "rows" }, rows)];
 }
@@ -65,7 +60,7 @@ function alternatives({ store, actions }, piece, others) {
   if (!others.length) return [];
   const rows = others.map(({ j, pose, score }, k) => make("li", {}, make("button", {
     class: "row", "data-key": `other-${k}`, disabled: store.busy || piece.pinned, title: "Lay it here instead",
-    onclick: () => actions.placeBeside(piece.idx, pose, [j]), ...preview(store, piece.idx, [pose], 0),
+    onclick: () => actions.placeBeside(piece.idx, pose, [j]), ...preview(store, piece.idx, [{ pose, score }], 0),
   }, make("span", {}, beside(store, [j])), make("span", { class: "number" }, percent(score)))));
   return [make("h3", {}, "Other places it might have"), make("ol", { class: "rows" }, rows)];
 }

@@ -35,7 +35,8 @@ function facts(detail) {
 }
 
 class SeamView {
-  apart = 0;
+  apart = 0; // in percent of how far they may be pulled
+  gap = 0; // the same in picture px
   along = 0.5;
   zoom = null; // screen px per picture px; 0: the whole seam; null: not chosen yet
 
@@ -50,7 +51,6 @@ class SeamView {
   }
 
   sliders() {
-    const far = Math.max(20, Math.round(0.5 * this.store.state.unit_px));
     const zooms = [["0", "Whole seam"], ["1", "100 %"], ["2", "200 %"], ["4", "400 %"]];
     const set = (name) => (event) => {
       this[name] = Number(event.target.value);
@@ -60,7 +60,7 @@ class SeamView {
     this.zoomChoice = make("select", { id: "seam-zoom", "data-key": "seam-zoom", onchange: set("zoom") },
       zooms.map(([value, text]) => make("option", { value }, text)));
     return make("div", { class: "sliders" },
-      make("label", {}, "Pull apart", make("input", { type: "range", id: "apart", min: 0, max: far, step: 1, value: 0, "data-key": "apart", oninput: set("apart") })),
+      make("label", {}, "Pull apart", make("input", { type: "range", id: "apart", min: 0, max: 100, step: 1, value: 0, "data-key": "apart", oninput: set("apart") })),
       make("label", {}, "Along the seam", this.alongSlider), make("label", {}, "Size", this.zoomChoice));
   }
 
@@ -81,6 +81,9 @@ class SeamView {
     this.alongSlider.disabled = this.zoom === 0;
     const k = (this.zoom || whole) * dpr;
     const middle = this.zoom ? pointAlong(seam, this.along) : middleOf(this.box);
+    // Never so far that no paper is left to see: the gap takes half of the view at most.
+    const far = Math.min(Math.max(20, 0.5 * this.store.state.unit_px), (0.5 * Math.min(width, height)) / k);
+    this.gap = (far * this.apart) / 100;
     const frame = { ctx, k, ox: middle[0] - width / (2 * k), oy: middle[1] - height / (2 * k) };
     ctx.imageSmoothingEnabled = k < 2;
     this.#piece(frame, detail.i, detail.i_pose, [-normal[0], -normal[1]]);
@@ -90,7 +93,7 @@ class SeamView {
 
   #piece(frame, idx, pose, away) {
     const piece = this.store.pieces[idx];
-    enterPiece(frame, [pose[0], pose[1] + (away[0] * this.apart) / 2, pose[2] + (away[1] * this.apart) / 2]);
+    enterPiece(frame, [pose[0], pose[1] + (away[0] * this.gap) / 2, pose[2] + (away[1] * this.gap) / 2]);
     frame.ctx.drawImage(this.pictures.get(idx), -0.5, -0.5, piece.width, piece.height);
   }
 }

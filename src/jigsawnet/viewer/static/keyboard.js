@@ -28,11 +28,16 @@ const ROWS = [
   ["Pieces"],
   ["M, then arrows, Enter", "Take the piece up, move it, put it down; Shift+Enter: without snapping", takesOrDrops, takeOrDrop],
   ["[ and ], or , and .", "Turn the piece; with Alt by one degree", is("[", "]", ",", "."), turn],
-  ["G", "Move whole components, or single pieces", is("g"), (w) => w.toggleComponent()],
+  ["G", "Move and turn whole pages, or single pieces", is("g"), (w) => w.toggleComponent()],
+  ["Y", "Join what is selected to what its borders meet", is("y"), (w) => w.actions.joinHere()],
   ["1, 2, 3", "Lay the piece in its best, second, third place", is("1", "2", "3"), (w, e) => w.actions.placeAt(Number(e.key) - 1)],
   ["I", "Pin the piece, or unpin it", is("i"), (w) => w.actions.togglePin()],
   ["X", "Set the piece aside, or take it back", is("x"), (w) => w.actions.toggleAside()],
   ["Delete", "Take the piece off, into the tray", is("Delete", "Backspace"), (w) => w.actions.takeOff()],
+  ["Pages"],
+  ["Shift+[ and Shift+]", "Turn the page of the selection by a quarter", (e) => "{}".includes(e.key) && !ctrl(e), (w, e) => w.actions.turnPage(e.key === "{" ? -1 : 1)],
+  ["H", "Turn the page of the selection upside down", is("h"), (w) => w.actions.turnPage(2)],
+  ["L", "Lay the pages out in rows, with room between them", is("l"), (w) => w.actions.layOut()],
   ["Run"],
   ["Ctrl+Z", "Undo", (e) => ctrl(e) && lower(e) === "z" && !e.shiftKey, (w) => w.actions.undo()],
   ["Ctrl+Shift+Z, Ctrl+Y", "Do again", (e) => ctrl(e) && "zy".includes(lower(e)), (w) => w.actions.redo()],
@@ -114,6 +119,7 @@ export function listenToKeys(workbench, isOn) {
     const row = ROWS.find((candidate) => candidate[2]?.(event));
     if (!row) return;
     event.preventDefault();
+    workbench.pointer.hideTip();
     enqueue(() => {
       if (row[3] !== turn) workbench.carry.settle();
       row[3](workbench, event);

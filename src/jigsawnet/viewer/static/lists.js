@@ -1,5 +1,6 @@
-/** The lists beside the picture: pieces, joins, components, edits. They hold all that the canvas shows, page by page. */
-import { make, percent, plural, refill } from "./dom.js";
+/** The lists beside the picture: pieces, joins, pages, edits. They hold all that the canvas shows, page by page. */
+import { make, percent, refill } from "./dom.js";
+import { drawPages } from "./pages.js";
 
 const PAGE = 50;
 
@@ -77,7 +78,7 @@ export function buildLists(pages, workbench) {
   })));
   store.on("state selection", () => [pieces, joins].forEach((list) => list.draw(true)));
   store.on("state", () => {
-    drawComponents(pages.components, workbench);
+    drawPages(pages.pages, workbench);
     drawHistory(pages.history, store, actions);
   });
   return { redraw: () => [pieces, joins].forEach((list) => list.draw(true)) };
@@ -87,14 +88,6 @@ function noteOf(piece) {
   if (piece.aside) return "set aside";
   if (!piece.pose) return "tray";
   return `${piece.pinned ? "pinned " : ""}${percent(piece.confidence)}`;
-}
-
-function drawComponents(page, workbench) {
-  const rows = workbench.store.state.components.map((component, k) => make("li", {}, rowButton({
-    key: `component-${component.id}`, text: `Component ${k + 1}`, note: plural(component.pieces.length, "piece"),
-    open: () => workbench.showComponent(component),
-  })));
-  refill(page, rows.length ? make("ol", { class: "rows", "aria-label": "components" }, rows) : make("p", { class: "quiet" }, "No piece is placed."));
 }
 
 function drawHistory(page, store, actions) {

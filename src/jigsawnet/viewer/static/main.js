@@ -7,6 +7,7 @@ import { Carry } from "./carry.js";
 import { recall, remember, wireTabs, wireTheme, wireToolbar } from "./chrome.js";
 import { Details } from "./details.js";
 import { byId, percent } from "./dom.js";
+import { wireExporter } from "./exporter.js";
 import { listenToServer } from "./events.js";
 import { listenToKeys } from "./keyboard.js";
 import { buildLists } from "./lists.js";
@@ -31,9 +32,13 @@ const camera = new Camera(() => {
 });
 const bitmaps = new Bitmaps(api, () => renderer.invalidateSoon());
 let renderer = null;
-renderer = new Renderer(canvas, store, camera, bitmaps);
+renderer = new Renderer(canvas, store, camera, bitmaps, () => {
+  if (waiting && bitmaps.pending === 0) say(ready());
+});
 
+let waiting = false; // for the pictures, to say that the page is ready; not after anything else was said
 function say(sentence) {
+  waiting = false;
   byId("status").textContent = sentence;
 }
 
@@ -99,7 +104,7 @@ const workbench = {
 
   toggleComponent() {
     store.setView({ wholeComponent: !store.view.wholeComponent });
-    say(store.view.wholeComponent ? "Whole components are moved." : "Single pieces are moved.");
+    say(store.view.wholeComponent ? "Whole pages are moved and turned." : "Single pieces are moved.");
   },
 
   openHelp: () => byId("help").showModal(),
@@ -113,19 +118,20 @@ const workbench = {
 
   openExport() {
     byId("export").open = true;
-    byId("export").querySelector("a").focus();
+    byId("export").querySelector("button, a").focus();
   },
 };
 window.workbench = workbench;
 
-const pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("tip") });
+const pointer = (workbench.pointer = new Pointer(canvas, { store, camera, carry, actions, tip: byId("tip") }));
 new Tray(byId("tray"), byId("tray-title"), { store, actions, api, pointer });
 const details = new Details(byId("page-details"), workbench);
 const lists = buildLists({
-  pieces: byId("page-pieces"), joins: byId("page-joins"), components: byId("page-components"), history: byId("page-history"),
+  pieces: byId("page-pieces"), joins: byId("page-joins"), pages: byId("page-pages"), history: byId("page-history"),
 }, workbench);
 workbench.openTab = wireTabs(() => lists.redraw());
 wireToolbar(workbench);
+wireExporter(workbench);
 wireTheme(() => {
   renderer.changeTheme();
   details.update();
@@ -159,6 +165,10 @@ function follow() {
   if (!camera.chosen) workbench.fitAll();
 }
 
+function ready() {
+  return store.state.read_only ? "This run may only be read; nothing can be changed." : "Ready.";
+}
+
 let judged = -1; // revision that the truth in the store speaks of
 async function loadTruth() {
   if (store.view.color !== "truth" || !store.state.truth || judged === store.state.revision) return;
@@ -172,6 +182,9 @@ async function loadTruth() {
 
 await actions.refresh();
 workbench.fitAll();
-const ready = () => (store.state.read_only ? "This run may only be read; nothing can be changed." : "Ready.");
-if (store.state) say(store.busy ? "Solving …" : ready());
+if (store.state) {
+  say(store.busy ? "Solving …" : "Loading pictures …");
+  waiting = !store.busy;
+  renderer.invalidate();
+}
 workbench.line = listenToServer({ store, actions, banner, follow });

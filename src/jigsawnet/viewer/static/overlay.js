@@ -1,5 +1,6 @@
 /** What lies over the resting picture and changes often: pieces in hand, proposed places, hover, selection, the turning handle. */
 import { WRONG } from "./colors.js";
+import { percent } from "./dom.js";
 import { apply, boxOf, middleOf } from "./pose.js";
 import { leavePiece, paintLabel, paintPiece, paintSeam, strokePiece, toDevice } from "./paint.js";
 
@@ -38,20 +39,20 @@ function paintDraft(frame, store, bitmaps, palette, dpr) {
   }
 }
 
+/** Places where a piece could lie, as pictures, each with its number and how likely it is. */
 function paintGhost(frame, store, bitmaps, palette, dpr) {
-  const piece = store.pieces[store.ghost.idx];
-  store.ghost.poses.forEach((pose, k) => {
-    const active = k === store.ghost.active;
-    if (active) {
-      frame.ctx.globalAlpha = 0.8;
-      paintPiece(frame, piece, pose, bitmaps, palette.blank);
-      frame.ctx.globalAlpha = 1;
-    }
+  const { idx, places, active } = store.ghost;
+  const piece = store.pieces[idx];
+  places.forEach(({ pose }, k) => {
+    frame.ctx.globalAlpha = k === active ? 0.9 : 0.55;
+    paintPiece(frame, piece, pose, bitmaps, palette.blank);
+    frame.ctx.globalAlpha = 1;
     strokePiece(frame, piece, pose, palette.casing, 4 * dpr);
     strokePiece(frame, piece, pose, palette.accent, 2 * dpr, [6 * dpr, 4 * dpr]);
   });
-  store.ghost.poses.forEach((pose, k) => {
-    paintLabel(frame, apply(pose, piece.center), `${k + 1}`, 16 * dpr, palette.accent, palette.casing);
+  places.forEach(({ pose, score }, k) => {
+    const number = places.length > 1 ? `${k + 1}: ` : "";
+    paintLabel(frame, apply(pose, piece.center), `${number}${percent(score)}`, 15 * dpr, palette.accent, palette.casing);
   });
 }
 

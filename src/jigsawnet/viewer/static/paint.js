@@ -1,5 +1,5 @@
 /** Drawing single things: pieces, joins, marks. `frame` is `{ctx, k, ox, oy}`: k device px per world px, world (ox, oy) at 0, 0. */
-import { scaleColor } from "./colors.js";
+import { GRADES, gradeOf } from "./colors.js";
 import { pointAlong } from "./pose.js";
 
 export const toDevice = (frame, [x, y]) => [(x - frame.ox) * frame.k, (y - frame.oy) * frame.k];
@@ -94,39 +94,41 @@ export function stitchOf(store, join) {
   return [reach(a, store.pieces[join.i].radius), at, reach(b, store.pieces[join.j].radius)];
 }
 
-const BUCKETS = 6;
+/** Width of the line of each grade, px: what is sure is quiet, what is doubtful speaks. */
+const WIDTHS = [1.5, 2.5, 4, 5, 6];
 
-/** All joins, thick where sure, drawn in a few strokes; joins a person accepted get a knot in the middle. */
+/** All joins, thin where sure, drawn in a few strokes; joins a person accepted get a knot in the middle. */
 export function paintJoins(frame, store, joins, dpr) {
   const { ctx } = frame;
   leavePiece(frame);
   ctx.lineCap = "round";
   const small = Math.min(1, (store.state.unit_px * frame.k) / (130 * dpr)); // less where pieces are small on the screen
-  const buckets = Array.from({ length: BUCKETS }, () => new Path2D());
+  const paths = GRADES.map(() => new Path2D());
   const knots = new Path2D();
   for (const join of joins) {
     const stitch = stitchOf(store, join)?.map((point) => toDevice(frame, point));
     if (!stitch) continue;
-    const path = buckets[Math.min(BUCKETS - 1, Math.floor(join.confidence * BUCKETS))];
+    const path = paths[gradeOf(join.confidence)];
     stitch.forEach(([x, y], k) => (k ? path.lineTo(x, y) : path.moveTo(x, y)));
     if (join.status === "accepted") {
       knots.moveTo(stitch[1][0] + 5 * small * dpr, stitch[1][1]);
       knots.arc(...stitch[1], 5 * small * dpr, 0, 2 * Math.PI);
     }
   }
-  buckets.forEach((path, b) => {
-    const share = (b + 0.5) / BUCKETS;
-    const width = Math.max(1, (1 + 5 * share) * small * dpr);
+  paths.forEach((path, grade) => {
+    const width = Math.max(1, WIDTHS[grade] * small * dpr);
     if (small > 0.3) {
-      ctx.strokeStyle = "#ffffff";
+      ctx.strokeStyle = "#101318";
       ctx.lineWidth = width + 2 * small * dpr;
+      ctx.globalAlpha = 0.8;
       ctx.stroke(path);
+      ctx.globalAlpha = 1;
     }
-    ctx.strokeStyle = scaleColor(share);
+    ctx.strokeStyle = GRADES[grade].color;
     ctx.lineWidth = width;
     ctx.stroke(path);
   });
-  ctx.fillStyle = scaleColor(1);
+  ctx.fillStyle = "#ffffff";
   ctx.strokeStyle = "#101318";
   ctx.lineWidth = Math.max(1, 1.5 * small * dpr);
   ctx.fill(knots);

@@ -125,6 +125,11 @@ export class Pointer {
     this.camera.zoom(Math.exp(-Math.min(Math.max(pixels, -200), 200) * (event.ctrlKey ? 0.01 : 0.002)), this.at(event));
   }
 
+  /** What lies under the pointer may have changed: nothing is told of it until the pointer moves. */
+  hideTip() {
+    this.tip.hidden = true;
+  }
+
   #hover(at) {
     if (!this.store.state) return;
     const hit = at && (isOnHandle(this.store, this.camera, at) ? null : pick(this.store, this.camera, at));

@@ -11,8 +11,9 @@ export class Renderer {
   #asked = false;
   #late = 0;
 
-  constructor(canvas, store, camera, bitmaps) {
-    Object.assign(this, { canvas, store, camera, bitmaps });
+  /** `onDrawn()` is called after each frame. */
+  constructor(canvas, store, camera, bitmaps, onDrawn) {
+    Object.assign(this, { canvas, store, camera, bitmaps, onDrawn });
     this.ctx = canvas.getContext("2d");
     this.palette = readPalette();
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -69,6 +70,7 @@ export class Renderer {
     paintOverlay({ ctx, k: camera.scale * dpr, ox, oy }, store, bitmaps, palette, dpr);
     bitmaps.end();
     this.frames++;
+    this.onDrawn();
   }
 
   changeTheme() {

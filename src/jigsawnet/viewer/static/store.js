@@ -16,7 +16,7 @@ export class Store {
   view = { color: "picture", joins: true, outlines: false, wholeComponent: false, compare: false };
   /** Pieces in hand: `{shown: Map idx → pose, snap}` or null. */
   draft = null;
-  /** Proposed places: `{idx, poses: [pose], active: number}` or null. */
+  /** Proposed places: `{idx, places: [{pose, score}], active: number}` or null. */
   ghost = null;
   /** Poses while solving, or null. */
   snapshot = null;
@@ -158,6 +158,12 @@ export class Store {
     this.state.busy = busy;
     if (!busy) this.snapshot = null;
     this.#tell("state");
+    this.#tell("progress");
+  }
+
+  /** The result files show what the table shows. */
+  setSaved() {
+    this.state.saved = true;
     this.#tell("progress");
   }
 
