@@ -20,12 +20,14 @@ from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 _LOOK_PX = 800
 """Sheets are looked for in a copy of at most this width and height."""
 _LEAST_PX = 64
-_LEAST_PHOTOGRAPH_PX = 1_000_000
-_RECTANGLE = 0.85
 _LEAST_SHARE = 0.3
 """Part of the picture that a sheet takes at least."""
+_RECTANGLE = 0.85
+"""Part of the rectangle around it that a sheet fills at least."""
 _FILLED, _ONLY = 0.95, 0.9
 """The quadrilateral is filled to this part; and this part of all that is no table lies in it."""
+_UNLIKE_LAB, _SAME_PX = 6.0, 4.0
+"""A sheet is more unlike the table than that is unlike itself, by so many levels; corners this near are the same."""
 _CORNER_DEG = (60.0, 120.0)
 _MAX_ASPECT = 3.0
 _PROFILES = 120
@@ -39,9 +41,11 @@ _OFF_PX = 1.0
 """Points further from the edge than this, or than 0.0006 of the diagonal, are not on it."""
 _CLEAR = 0.6
 """Part of each side that must be seen clearly."""
-_MAX_K1 = 0.2
-_BETTER = 0.9
-"""A lens is believed when with it the edges are straighter by this factor."""
+_MAX_K = 0.2
+_BETTER, _MUCH_BETTER = 0.9, 0.6
+"""A lens is believed when with it the edges are straighter by this factor; a second term, by the other."""
+_BENT_PX = 0.15
+"""A second term is tried when with one the edges are further from straight than this, in the mean."""
 _BAND = (0.015, 0.035)
 """Where along its edges a sheet is plain: between these parts of its shorter side."""
 _PLAIN_LAB, _PLAIN_SHARE = 9.0, 0.75
@@ -69,8 +73,8 @@ class Edges:
 
 
 def may_be_sheet(mask: BoolArray) -> bool:
-    """Whether the one thing ``mask (H, W)`` in a large picture is so large and nearly a rectangle that it may be a sheet."""
-    if mask.size < _LEAST_PHOTOGRAPH_PX or np.count_nonzero(mask) < _LEAST_SHARE * mask.size / 2:
+    """Whether the one thing ``mask (H, W)`` in a picture is so large and nearly a rectangle that it may be a sheet."""
+    if np.count_nonzero(mask) < _LEAST_SHARE * mask.size / 2:
         return False
     outlines, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     hull = cv2.convexHull(max(outlines, key=cv2.contourArea))
@@ -110,25 +114,28 @@ def _quadrilaterals(small: UInt8Array) -> Iterator[FloatArray]:
     )
     table = np.median(rim, axis=0)
     unlike = cv2.GaussianBlur(np.linalg.norm(lab - table, axis=2), (0, 0), 1.0)
-    seen: list[FloatArray] = []
+    level = float(np.percentile(np.linalg.norm(rim - table, axis=1), 98)) + _UNLIKE_LAB
+    masks = [unlike > level]
     for field in (unlike, lab[..., 0], 255.0 - lab[..., 0], np.hypot(lab[..., 1] - 128.0, lab[..., 2] - 128.0)):
-        corners = _quadrilateral(np.asarray(field, np.float32))
-        if corners is not None and not any(np.abs(corners - other).max() < 4 for other in seen):
+        levels = np.clip(field, 0, 255).astype(np.uint8)
+        masks.append(cv2.threshold(levels, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1] > 0)
+    seen: list[FloatArray] = []
+    for mask in masks:
+        corners = _quadrilateral(np.asarray(mask, np.bool_))
+        if corners is not None and not any(np.abs(corners - other).max() < _SAME_PX for other in seen):
             seen.append(corners)
             yield corners
 
 
-def _quadrilateral(field: Float32Array) -> FloatArray | None:
-    """The corners of what is bright in a field ``(h, w)``, when that is one quadrilateral away from the picture's border."""
-    levels = np.clip(field, 0, 255).astype(np.uint8)
-    _, mask = cv2.threshold(levels, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+def _quadrilateral(mask: BoolArray) -> FloatArray | None:
+    """The corners of what is true in a mask ``(h, w)``, when that is one quadrilateral away from the picture's border."""
+    opened = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    outlines, _ = cv2.findContours(opened, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     if not outlines:
         return None
     areas = [cv2.contourArea(outline) for outline in outlines]
     outline = outlines[int(np.argmax(areas))]
-    height, width = field.shape
+    height, width = mask.shape
     x, y, w, h = cv2.boundingRect(outline)
     inside = x > 0 and y > 0 and x + w < width and y + h < height
     if not inside or max(areas) < _LEAST_SHARE * width * height or max(areas) < _ONLY * sum(areas):
@@ -220,14 +227,31 @@ def _fit_line(points: FloatArray) -> FloatArray:
 
 
 def _fit_lens(sides: list[FloatArray], size: Size) -> Lens:
-    """The lens that makes the four edges straight; none when that helps little."""
+    """The lens that makes the four edges straight, with as few terms as do."""
 
-    def bent(k1: float) -> float:
-        lens = Lens.of(size, k1)
+    def bent(k1: float, k2: float = 0.0) -> float:
+        lens = Lens.of(size, k1, k2)
         return sum(_spread(lens.correct(points)) for points in sides)
 
-    found = scipy.optimize.minimize_scalar(bent, bounds=(-_MAX_K1, _MAX_K1), method="bounded", options={"xatol": 1e-5})
-    return Lens.of(size, float(found.x)) if found.fun < _BETTER * bent(0.0) else Lens.of(size)
+    limits = (-_MAX_K, _MAX_K)
+    one = scipy.optimize.minimize_scalar(bent, bounds=limits, method="bounded", options={"xatol": 1e-5})
+    best, k1, k2 = min((bent(0.0) * _BETTER, 0.0, 0.0), (float(one.fun), float(one.x), 0.0))
+    if best > 4 * _BENT_PX**2:
+        both = scipy.optimize.minimize(
+            lambda k: bent(float(k[0]), float(k[1])),
+            np.array([k1, 0.0]),
+            method="Nelder-Mead",
+            bounds=[limits, limits],
+            options={
+                "initial_simplex": np.array([[k1, 0.0], [k1 + 0.02, 0.0], [k1, 0.02]]),
+                "maxfev": 80,
+                "xatol": 1e-4,
+                "fatol": 1e-4,
+            },
+        )
+        if both.fun < _MUCH_BETTER * best:
+            k1, k2 = (float(value) for value in both.x)
+    return Lens.of(size, k1, k2)
 
 
 def _spread(points: FloatArray) -> float:
@@ -247,7 +271,7 @@ def _view_of_edges(edges: Edges, picture_size: Size) -> View:
     corners = edges.corners
     sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
     width, height = (sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2
-    if edges.lens.k1 == 0 and _is_upright(corners):
+    if edges.lens.k1 == edges.lens.k2 == 0 and _is_upright(corners):
         return _only_cut(edges, picture_size)
     ratio = _aspect(corners, picture_size)
     side = math.sqrt(width * height)
@@ -333,15 +357,15 @@ def _holds_pieces(flat: UInt8Array) -> bool:
 
 
 def _ground(lab: Float32Array, band: BoolArray) -> Float32Array:
-    """The sheet's own colour, a plane in x and y for each channel, by the most alike pixels of the band."""
-    y, x = np.nonzero(band)
-    terms = np.column_stack([np.ones(len(x)), x / lab.shape[1], y / lab.shape[0]])
-    values = lab[y, x].astype(np.float64)
-    usual = np.median(values, axis=0)
-    near = np.linalg.norm(values - usual, axis=1) < 3 * _PLAIN_LAB
-    if np.count_nonzero(near) < len(x) // 2:
-        return np.broadcast_to(usual.astype(np.float32), lab.shape)
-    plane = np.linalg.lstsq(terms[near], values[near], rcond=None)[0]
+    """The sheet's own colour, a surface of second order in x and y for each channel, by what is alike in the band."""
     ys, xs = np.mgrid[: lab.shape[0], : lab.shape[1]].astype(np.float32)
-    grid = np.stack([np.ones_like(xs), xs / lab.shape[1], ys / lab.shape[0]], axis=-1)
-    return np.asarray(grid @ plane.astype(np.float32), np.float32)
+    x, y = 2 * xs / lab.shape[1] - 1, 2 * ys / lab.shape[0] - 1
+    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
+    values, weight = lab[band].astype(np.float64), np.ones(int(np.count_nonzero(band)))
+    surface: FloatArray = np.zeros((6, 3))
+    for _ in range(8):
+        solved = np.linalg.lstsq(terms[band] * weight[:, None], values * weight[:, None], rcond=None)[0]
+        surface = np.asarray(solved, np.float64)
+        off = np.linalg.norm(values - terms[band] @ surface, axis=1)
+        weight = 1.0 / (1.0 + (off / _PLAIN_LAB) ** 2)
+    return np.asarray(terms @ surface.astype(np.float32), np.float32)

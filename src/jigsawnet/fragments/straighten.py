@@ -12,14 +12,16 @@ import numpy as np
 from jigsawnet.errors import InputError
 from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.markers import Markers, find_markers, view_of_markers
-from jigsawnet.fragments.sheet_edges import find_sheet
+from jigsawnet.fragments.sheet_edges import find_sheet, may_be_sheet
 from jigsawnet.fragments.view import Size, View
-from jigsawnet.types import FloatArray, UInt8Array
+from jigsawnet.types import BoolArray, FloatArray, UInt8Array
 
 _LENS_PART = 0.002
 """A lens that moves the picture's corners by a smaller part is not spoken of."""
 _OBLIQUE = 0.002
 """Nor is a view in which pieces at one side appear larger by a smaller part."""
+_LEAST_PHOTOGRAPH_PX = 1_000_000
+"""A plain sheet that fills a smaller picture is taken for a piece."""
 _MAX_SIDE_PX = 2000
 _N_LINES = 9
 _FOUND, _GRID = (0, 170, 60), (255, 140, 0)
@@ -78,6 +80,13 @@ def find_straightening(name: str, picture: UInt8Array, *, switched_on: bool = Tr
             else Straightening(None, _stays(view))
         )
     return Straightening(None, _DOUBTFUL) if doubtful else UNCHANGED
+
+
+def shows_sheet(picture: UInt8Array, mask: BoolArray) -> bool:
+    """Whether the one thing ``mask (H, W)`` in a picture ``(H, W, 3)`` is a sheet with pieces on it, not a piece."""
+    if not may_be_sheet(mask):
+        return False
+    return find_markers(picture) is not None or (mask.size >= _LEAST_PHOTOGRAPH_PX and find_sheet(picture)[0] is not None)
 
 
 _DOUBTFUL = (

@@ -34,6 +34,10 @@ class Camera:
     """By which the sheet is turned in the picture."""
     k1: float = -0.03
     """Lens: ``1 + k1 r^2``, r in half diagonals; below 0 the sides bulge outwards."""
+    k2: float = 0.0
+    """And ``k2 r^4``."""
+    off_center: float = 0.0
+    """By which part of the width the lens's centre is beside that of the picture, as when it was cut."""
     focal: float = 0.65
     """Focal length over the diagonal."""
     frame: float = 0.06
@@ -63,7 +67,9 @@ def photograph(page: UInt8Array, camera: Camera, rng: np.random.Generator) -> Ph
     """Photograph a page ``(h, w, 3)`` at about its own resolution."""
     height, width = page.shape[:2]
     matrix, size = camera_view(width, height, camera)
-    lens = Lens.of(size, camera.k1)
+    middle = Lens.of(size)
+    center = middle.center[0] + camera.off_center * size[0], middle.center[1]
+    lens = Lens(center, middle.radius_px, camera.k1, camera.k2)
     ys, xs = np.mgrid[: size[1], : size[0]].astype(np.float64)
     seen = np.column_stack([xs.ravel(), ys.ravel()])
     at = project(np.linalg.inv(matrix), lens.correct(seen)).reshape(size[1], size[0], 2).astype(np.float32)
