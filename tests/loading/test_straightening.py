@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 from synthesis.photographs import Camera, blank_sheet, photograph
 
+from jigsawnet.cli import main_code
 from jigsawnet.errors import InputError
 from jigsawnet.loading import ScanInput, cut_scans, find_scale, load_input
 from jigsawnet.types import FloatArray, Piece, UInt8Array
@@ -92,6 +94,19 @@ def test_boxes_left_out_are_those_of_the_photograph(tmp_path: Path) -> None:
     x, y = shot.see(np.array([[95.0, 140.0]]))[0]
     loaded = load_input([path], ScanInput(exclude=(f"{round(x)},{round(y)},80,70",)))
     assert len(loaded.puzzle.pieces) == 3
+
+
+def test_cut_writes_down_what_was_straightened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = save(tmp_path / "photo.png", with_pieces(blank_sheet("a4", 72), 100, 150), Camera(0.04, 90.0, 3.0, 0.0))
+    assert main_code(["cut", str(path), "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr()
+    assert "4 pieces from 1 scan" in said.out
+    assert "note: photo.png: Photographed obliquely" in said.err
+    (scan,) = json.loads((tmp_path / "out" / "cut.json").read_text())["scans"]
+    assert scan["straightened"]["by"] == "markers"
+    assert scan["straightened"]["dpi"] == pytest.approx(72.0, abs=0.5)
+    assert np.array(scan["straightened"]["ideal_from_flat"]).shape == (3, 3)
+    assert (tmp_path / "out" / "check" / "photo photograph.png").exists()
 
 
 def test_two_printed_sheets_are_refused_by_name(tmp_path: Path) -> None:

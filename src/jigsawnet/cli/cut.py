@@ -74,7 +74,8 @@ def _piece_records(cut: CutScan) -> list[dict[str, Any]]:
 
 
 def _scan_record(cut: CutScan) -> dict[str, Any]:
-    return {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
+    record = {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
+    return record if cut.view is None else record | {"straightened": cut.view.record()}
 
 
 def _to_json(finding: Finding) -> dict[str, Any]:

@@ -237,20 +237,15 @@ def _fit_lens(sides: list[FloatArray], size: Size) -> Lens:
     one = scipy.optimize.minimize_scalar(bent, bounds=limits, method="bounded", options={"xatol": 1e-5})
     best, k1, k2 = min((bent(0.0) * _BETTER, 0.0, 0.0), (float(one.fun), float(one.x), 0.0))
     if best > 4 * _BENT_PX**2:
-        both = scipy.optimize.minimize(
-            lambda k: bent(float(k[0]), float(k[1])),
-            np.array([k1, 0.0]),
-            method="Nelder-Mead",
-            bounds=[limits, limits],
-            options={
-                "initial_simplex": np.array([[k1, 0.0], [k1 + 0.02, 0.0], [k1, 0.02]]),
-                "maxfev": 80,
-                "xatol": 1e-4,
-                "fatol": 1e-4,
-            },
-        )
+        start = k1
+
+        def bent_twice(steps: FloatArray) -> float:  # the simplex begins with steps of one
+            first, second = start + 0.02 * (float(steps[0]) - 20), 0.02 * (float(steps[1]) - 20)
+            return bent(*np.clip([first, second], *limits))
+
+        both = scipy.optimize.minimize(bent_twice, np.array([20.0, 20.0]), method="Nelder-Mead", options={"maxfev": 80})
         if both.fun < _MUCH_BETTER * best:
-            k1, k2 = (float(value) for value in both.x)
+            k1, k2 = (float(k) for k in np.clip([start + 0.02 * (both.x[0] - 20), 0.02 * (both.x[1] - 20)], *limits))
     return Lens.of(size, k1, k2)
 
 

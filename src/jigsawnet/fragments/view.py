@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -150,6 +150,12 @@ class View:
         focal = _focal(first, second, diagonal)
         normal = np.cross(first * (1, 1, focal), second * (1, 1, focal))
         return math.degrees(math.acos(min(1.0, abs(float(normal[2])) / float(np.linalg.norm(normal)))))
+
+    def record(self) -> dict[str, Any]:
+        """All that leads from the straightened picture to the photograph, as plain data."""
+        lens = {"center": list(self.lens.center), "radius_px": self.lens.radius_px, "k1": self.lens.k1, "k2": self.lens.k2}
+        matrix = (self.matrix / self.matrix[2, 2]).tolist()
+        return {"by": self.by, "size": list(self.size), "dpi": self.dpi, "ideal_from_flat": matrix, "lens": lens}
 
     def cut(self, corner: tuple[float, float], size: Size) -> View:
         """The part of the sheet whose top-left pixel is at ``corner`` xy."""

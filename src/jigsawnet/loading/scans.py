@@ -15,6 +15,7 @@ from jigsawnet.fragments.backs import lay_back, pair_backs
 from jigsawnet.fragments.check import Finding, check_scan, draw_findings
 from jigsawnet.fragments.scan import STEPS, ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
 from jigsawnet.fragments.straighten import UNCHANGED, Straightening, draw_straightening, find_straightening
+from jigsawnet.fragments.view import View
 from jigsawnet.io.pages import Page, as_page, parse_pages
 from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
 from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
@@ -89,6 +90,8 @@ class CutScan:
     backs: dict[int, Piece]
     findings: tuple[Finding, ...]
     checks: tuple[CheckPicture, ...]
+    view: View | None = None
+    """How its sheet was seen, when it was straightened; corners are those of the straightened picture then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +260,7 @@ def _cut_scan(
         checks.append(CheckPicture(f"{stem} back.png", drawn, back_path.name, back_findings))
     checks.insert(0, CheckPicture(f"{stem}.png", draw_findings(picture, front, findings), path.name, tuple(findings)))
     corners = tuple(piece.corner for piece in front.pieces)
-    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks))
+    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks), look.view)
 
 
 def _said(look: Straightening) -> list[Finding]:
