@@ -50,12 +50,18 @@ def test_a_part_cut_out_is_the_same_to_the_bit() -> None:
 
 
 def test_a_sheet_is_resampled_where_it_is_seen() -> None:
-    ys, xs = np.mgrid[:300, :400]
-    picture = np.stack([xs * 0.5, ys * 0.5, xs * 0 + 9], axis=-1).astype(np.uint8)
-    matrix = np.array([[0.9, 0.1, 30.0], [-0.05, 1.1, 25.0], [0.0, 0.0, 1.0]])
-    flat = View("sheet", matrix, Lens.of((400, 300), -0.02), (200, 150), 0.0).straighten(picture)
-    at = View("sheet", matrix, Lens.of((400, 300), -0.02), (200, 150), 0.0).to_picture(np.array([[120.0, 80.0]]))[0]
-    assert np.abs(flat[80, 120, :2] - at * 0.5).max() < 1.5
+    matrix, size = camera_view(*SIZE, Camera(0.2, 30.0, 20.0, frame=0.2))
+    view = View("sheet", matrix, Lens.of(size, -0.06), (SIZE[0] - 3, SIZE[1] - 5), 0.0)
+    ys, xs = np.mgrid[: size[1], : size[0]]
+    picture = np.stack([xs * 0.4, ys * 0.4, xs * 0.2 + ys * 0.2], axis=-1).round().astype(np.uint8)
+    flat = view.straighten(picture)
+    assert flat.shape == (SIZE[1] - 5, SIZE[0] - 3, 3)
+    points = np.argwhere(np.ones(flat.shape[:2]))[:, ::-1]
+    at = view.to_picture(points.astype(np.float64))
+    seen = flat[points[:, 1], points[:, 0], :2]
+    inside = ((at > 2) & (at < np.array(size) - 3)).all(axis=1)
+    assert inside.mean() > 0.9
+    assert np.abs(seen - 0.4 * at)[inside].max() < 1.0
 
 
 def test_boxes_follow_the_sheet() -> None:

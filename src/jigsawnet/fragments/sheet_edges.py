@@ -17,8 +17,8 @@ import scipy
 from jigsawnet.fragments.view import USUAL_FOCAL, Lens, Size, View
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 
-_LOOK_PX = 800
-"""Sheets are looked for in a copy of at most this width and height."""
+_LOOK_PX, _PREVIEW_PX = 800, 600
+"""Sheets are looked for in a copy of at most the one width and height, and what lies on them in one of the other."""
 _LEAST_PX = 64
 _LEAST_SHARE = 0.3
 """Part of the picture that a sheet takes at least."""
@@ -91,14 +91,14 @@ def find_sheet(picture: UInt8Array) -> tuple[View | None, bool]:
     scale = min(1.0, _LOOK_PX / max(height, width))
     if min(height, width) * scale < _LEAST_PX:
         return None, False
-    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    small = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     doubtful = False
-    for rough in _quadrilaterals(np.asarray(small, np.uint8)):
+    for rough in _quadrilaterals(small):
         edges = _fit_edges(picture, (rough + 0.5) / scale - 0.5)
         if edges is None:
             continue
         view = _view_of_edges(edges, (width, height))
-        if not _holds_pieces(_preview(picture, view)):
+        if not _holds_pieces(_preview(small, scale, view)):
             continue
         if edges.clear >= _CLEAR:
             return view, False
@@ -321,14 +321,15 @@ def _aspect(corners: FloatArray, picture_size: Size) -> float:
     return nearest if abs(math.log(nearest / ratio)) < _RATIO_OFF + foreshortened else ratio
 
 
-def _preview(picture: UInt8Array, view: View) -> UInt8Array:
-    """The straightened sheet in small."""
-    scale = min(1.0, 600 / max(view.size))
+def _preview(small: UInt8Array, small_scale: float, view: View) -> UInt8Array:
+    """The straightened sheet in small, from a copy of the picture reduced by a factor."""
+    scale = min(1.0, _PREVIEW_PX / max(view.size))
     width, height = max(1, round(view.size[0] * scale)), max(1, round(view.size[1] * scale))
     ys, xs = np.mgrid[:height, :width]
-    at = view.to_picture(np.column_stack([xs.ravel(), ys.ravel()]) / scale).astype(np.float32).reshape(height, width, 2)
-    small = cv2.GaussianBlur(picture, (0, 0), 0.4 / scale) if scale < 1 else picture
-    return np.asarray(cv2.remap(small, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+    at = (view.to_picture(np.column_stack([xs.ravel(), ys.ravel()]) / scale) + 0.5) * small_scale - 0.5
+    places = at.astype(np.float32).reshape(height, width, 2)
+    x, y = places[..., 0], places[..., 1]
+    return np.asarray(cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def _holds_pieces(flat: UInt8Array) -> bool:
