@@ -11,7 +11,7 @@ import numpy as np
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Box
-from jigsawnet.fragments.backs import lay_back, pair_backs
+from jigsawnet.fragments.backs import lay_back, pair_sides
 from jigsawnet.fragments.check import Finding, check_scan, draw_findings
 from jigsawnet.fragments.scan import STEPS, ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
 from jigsawnet.fragments.straighten import UNCHANGED, Straightening, draw_straightening, find_straightening
@@ -250,9 +250,11 @@ def _cut_scan(
         back_look = find_straightening(back_path.name, back_taken, switched_on=options.straighten)
         back_picture = back_look.straighten(back_taken)
         back = _find(back_path.name, back_picture, options.scan, back_look.exclude(()), step)
-        pairs = pair_backs(front, back)
+        placed, shaped = pair_sides(front, back)
+        pairs = placed | shaped
         for i, j in sorted(pairs.items()):
-            backs[i] = lay_back(pieces[i], _to_piece(i, stem, back.pieces[j], factor * _relative(look, back_look)))
+            back_piece = _to_piece(i, stem, back.pieces[j], factor * _relative(look, back_look))
+            backs[i] = lay_back(pieces[i], back_piece, any_angle=i in shaped)
         findings += _unpaired(front, pairs, back_path.name)
         back_findings = tuple(_said(back_look) + _check(back))
         checks += _shown(f"{stem} back", back_path, back_taken, back_look)
