@@ -1,7 +1,7 @@
 """Front and back of the same pieces, paired by their places or by their shapes.
 
-Where the page was turned over from left to right, places are mirrored; pieces turned over one by one lie anywhere. A back is laid
-exactly over its front by the rigid motion that brings the two masks together.
+Where the page was turned over from left to right, places are mirrored; pieces turned over one by one lie anywhere. A back is
+laid exactly over its front by the rigid motion that brings the two masks together.
 """
 
 from __future__ import annotations
