@@ -31,6 +31,9 @@ COMMANDS = {
         "export", "Export", "Write the pages of a run as PDF, TIFF, PNG, SVG and more, for archives and for print."
     ),
     "cut": Entry("cut", "Cut", "Cut the pieces out of scans or photos that show many of them on one plain background."),
+    "sheet": Entry(
+        "sheet", "Sheet", "Make a page with markers to print: photographs of pieces on it are straightened exactly."
+    ),
     "shred": Entry("shred", "Shred", "Cut pictures into pieces whose true places are known, for tests, training and trials."),
     "eval": Entry("evaluate", "Eval", "Compare a result with the truth."),
     "bench": Entry("jigsawnet_bench.cli", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots."),

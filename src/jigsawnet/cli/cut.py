@@ -13,11 +13,12 @@ from jigsawnet.cli.console import Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
 from jigsawnet.fragments.check import Finding
 from jigsawnet.io.images import silent_decoders
+from jigsawnet.io.pages import Page
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.io.scans import CHECK_FOLDER, CUT_FILE, write_checks, write_cut_record
 from jigsawnet.io.staged import staged_folder
 from jigsawnet.loading import CutScan, ScanInput, cut_scans, find_scale, list_scans, no_pieces, say_left_out
-from jigsawnet.types import Piece, Puzzle
+from jigsawnet.types import Piece, Puzzle, UInt8Array
 
 BACK_FOLDER = "back"
 
@@ -38,10 +39,12 @@ class Cut:
         scans = list_scans(self.scans, self.options.pages)
         if not scans:
             raise InputError("Name at least one scan to cut.")
-        scale = find_scale(scans, self.options)
+        backs = list_scans(self.options.back, self.options.pages)
         done: list[CutScan] = []
+        read: dict[Page, UInt8Array] = {}
         with staged_folder(self.out, CUT_FILE) as stage, progress_bars() as progress, silent_decoders():
-            for cut in cut_scans(scans, scale, list_scans(self.options.back, self.options.pages), self.options, progress):
+            scale = find_scale(scans, self.options, read)
+            for cut in cut_scans(scans, scale, backs, self.options, progress, read):
                 _write(stage, cut.pieces, scale.dpi)
                 _write(stage / BACK_FOLDER, cut.backs.values(), scale.dpi)
                 write_checks(stage / CHECK_FOLDER, {check.name: check.picture for check in cut.checks})
@@ -71,7 +74,8 @@ def _piece_records(cut: CutScan) -> list[dict[str, Any]]:
 
 
 def _scan_record(cut: CutScan) -> dict[str, Any]:
-    return {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
+    record = {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
+    return record if cut.view is None else record | {"straightened": cut.view.record()}
 
 
 def _to_json(finding: Finding) -> dict[str, Any]:

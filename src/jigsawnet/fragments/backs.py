@@ -1,11 +1,13 @@
-"""Front and back of the same pieces: the page was turned over from left to right, so places are mirrored.
+"""Front and back of the same pieces, paired by their places or by their shapes.
 
-A back is laid exactly over its front by the rigid motion that brings the two masks together.
+Where the page was turned over from left to right, places are mirrored; pieces turned over one by one lie anywhere. A back is
+laid exactly over its front by the rigid motion that brings the two masks together.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -26,6 +28,11 @@ _ROUNDS = 25
 _FAR_PX = 6.0
 """Borders further apart than this are damage, not a shift, and count less."""
 _MAX_POINTS = 2000
+_N_RADII, _N_BORDER = 256, 8000
+"""Angles at which the radius of a piece is measured, and points of its border that are looked at."""
+_ALIKE, _CLEARLY, _NOISE = 0.02, 0.6, 0.003
+"""Shapes are the same when their borders are nearer than this part of a piece's size, and than this part of any other's;
+those of one piece in two scans differ by about the last."""
 
 
 def pair_backs(front: ScanResult, back: ScanResult) -> dict[int, int]:
@@ -46,6 +53,69 @@ def pair_backs(front: ScanResult, back: ScanResult) -> dict[int, int]:
     cost = np.where(unlike | (distance > near_px[:, None]), 1e6, distance)
     rows, cols = scipy.optimize.linear_sum_assignment(cost)
     return {int(i): int(j) for i, j in zip(rows, cols, strict=True) if cost[i, j] < 1e6}
+
+
+def pair_sides(front: ScanResult, back: ScanResult) -> tuple[dict[int, int], dict[int, int]]:
+    """Pairs ``{front: back}`` by place, and by shape of what is left; by shape alone when shapes refute places."""
+    placed = pair_backs(front, back)
+    if not are_placed(front, back, placed):
+        shaped = pair_by_shape(front, back, {})
+        if len(shaped) >= len(placed):
+            return {}, shaped
+    return placed, pair_by_shape(front, back, placed)
+
+
+def pair_by_shape(front: ScanResult, back: ScanResult, placed: dict[int, int]) -> dict[int, int]:
+    """Which backs show the pieces that are not ``placed`` yet, by shape, at any angle and place.
+
+    Pairs are made where two shapes are alike and each is much less like all others; pieces that are all alike have none.
+    """
+    left = [i for i in range(len(front.pieces)) if i not in placed]
+    taken = set(placed.values())
+    free = [j for j in range(len(back.pieces)) if j not in taken]
+    if not left or not free:
+        return {}
+    unlike = _unlike([front.pieces[i].mask[:, ::-1] for i in left], [back.pieces[j].mask for j in free])
+    rows, cols = scipy.optimize.linear_sum_assignment(unlike)
+    pairs = {}
+    for i, j in zip(rows, cols, strict=True):
+        others = np.concatenate([np.delete(unlike[i], j), np.delete(unlike[:, j], i), [1.0]])
+        if unlike[i, j] < min(_ALIKE, _CLEARLY * float(others.min())):
+            pairs[left[int(i)]] = free[int(j)]
+    return pairs
+
+
+def are_placed(front: ScanResult, back: ScanResult, placed: dict[int, int]) -> bool:
+    """Whether pairs by place are about as alike in shape as any back is; if not, the page was not turned over as a whole."""
+    if not placed:
+        return False
+    unlike = _unlike([front.pieces[i].mask[:, ::-1] for i in placed], [piece.mask for piece in back.pieces])
+    paired = unlike[np.arange(len(placed)), list(placed.values())]
+    return float(np.median(paired)) < 2 * float(np.median(unlike.min(axis=1))) + _NOISE
+
+
+def _unlike(masks: Sequence[BoolArray], others: Sequence[BoolArray]) -> FloatArray:
+    """How unlike shapes are at the best angle ``(n, m)``: distance of their borders, as a part of a piece's size.
+
+    With radii ``a, b`` by angle, of mean square 1: ``min over turns of mean (a - b)^2 = |a|^2 + |b|^2 - 2 max correlation``.
+    """
+    first, second = (np.array([_radii(mask) for mask in some]) for some in (masks, others))
+    spectrum = np.fft.rfft(first, axis=1)[:, None] * np.conj(np.fft.rfft(second, axis=1))[None]
+    best = np.fft.irfft(spectrum, n=_N_RADII, axis=2).max(axis=2) / _N_RADII
+    square = (first**2).mean(axis=1)[:, None] + (second**2).mean(axis=1)[None] - 2 * best
+    return np.asarray(np.sqrt(np.maximum(square, 0.0)), np.float64)
+
+
+def _radii(mask: BoolArray) -> FloatArray:
+    """Farthest border point by angle about the centre ``(N,)``, over the root of the piece's area."""
+    away = _border(mask, _N_BORDER) - _center(mask)
+    bins = np.floor((np.arctan2(away[:, 1], away[:, 0]) / (2 * np.pi) + 0.5) * _N_RADII).astype(int) % _N_RADII
+    radii = np.zeros(_N_RADII)
+    np.maximum.at(radii, bins, np.linalg.norm(away, axis=1))
+    seen = np.flatnonzero(radii)
+    filled = np.interp(np.arange(_N_RADII), seen, radii[seen], period=_N_RADII)
+    smooth = scipy.ndimage.gaussian_filter1d(filled, 1.0, mode="wrap")
+    return np.asarray(smooth / np.sqrt(np.count_nonzero(mask)), np.float64)
 
 
 def _common_shift(offsets: FloatArray, near_px: float) -> FloatArray:
@@ -93,10 +163,10 @@ def _center(mask: BoolArray) -> FloatArray:
     return np.array([x.mean(), y.mean()])
 
 
-def _border(mask: BoolArray) -> FloatArray:
+def _border(mask: BoolArray, most: int = _MAX_POINTS) -> FloatArray:
     curves, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     points = np.concatenate([curve.reshape(-1, 2) for curve in curves]).astype(np.float64)
-    return points[:: 1 + len(points) // _MAX_POINTS]
+    return points[:: 1 + len(points) // most]
 
 
 def _signed_depth(mask: BoolArray) -> Float32Array:

@@ -13,7 +13,7 @@ from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.scan import ScanPiece, ScanResult
 from jigsawnet.types import Float32Array, FloatArray, UInt8Array
 
-Kind = Literal["touching", "cut off", "shadow", "shade", "blurred", "small", "scale", "ignored", "unpaired"]
+Kind = Literal["touching", "cut off", "shadow", "shade", "blurred", "small", "scale", "ignored", "unpaired", "straightened"]
 
 Color = tuple[int, int, int]
 

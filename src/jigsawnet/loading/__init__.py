@@ -168,7 +168,7 @@ def _refuse_scan_options(options: ScanInput) -> None:
 def _load_scans(
     scans: list[Page], read: dict[Page, UInt8Array], backs: list[Page], options: ScanInput, progress: Progress
 ) -> Loaded:
-    scale = find_scale(scans, options)
+    scale = find_scale(scans, options, read)
     pieces: list[Piece] = []
     laid: dict[int, Piece] = {}
     checks: list[CheckPicture] = []

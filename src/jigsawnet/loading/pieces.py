@@ -17,6 +17,7 @@ from jigsawnet.errors import InputError
 from jigsawnet.fragments import NoBackgroundError, NoPieceError, SeveralPiecesError, make_piece
 from jigsawnet.fragments.filled import Outline, outline_of
 from jigsawnet.fragments.masks import has_transparency
+from jigsawnet.fragments.straighten import shows_sheet
 from jigsawnet.io.decoding import READABLE
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pages import Page, list_pages
@@ -180,7 +181,13 @@ def _read_piece(picture: Picture) -> Outcome:
     try:
         if not cut_out and pixels.shape[0] * pixels.shape[1] > _LARGE_PX:  # a large scan is known by a small copy of it
             make_piece(0, picture.page.name, _reduced(pixels, _LARGE_PX), None)
-        return Outcome(make_piece(0, picture.page.name, pixels, picture.key_color), cut_out, outline=outline)
+        piece = make_piece(0, picture.page.name, pixels, picture.key_color)
+        if not cut_out and shows_sheet(np.ascontiguousarray(pixels[..., :3]), piece.mask):
+            raise SeveralPiecesError(
+                f"{picture.page.name} shows a sheet with pieces on it, beside pictures of one piece each: "
+                "cut it first with jigsawnet cut, and give its pieces beside the others."
+            )
+        return Outcome(piece, cut_out, outline=outline)
     except (NoPieceError, SeveralPiecesError, NoBackgroundError) as error:
         return Outcome(error, cut_out, None if cut_out else pixels, outline)
 

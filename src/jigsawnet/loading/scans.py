@@ -11,9 +11,11 @@ import numpy as np
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Box
-from jigsawnet.fragments.backs import lay_back, pair_backs
+from jigsawnet.fragments.backs import lay_back, pair_sides
 from jigsawnet.fragments.check import Finding, check_scan, draw_findings
 from jigsawnet.fragments.scan import STEPS, ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
+from jigsawnet.fragments.straighten import UNCHANGED, Straightening, draw_straightening, find_straightening
+from jigsawnet.fragments.view import View
 from jigsawnet.io.pages import Page, as_page, parse_pages
 from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
 from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
@@ -22,6 +24,10 @@ _SAME = 1.01
 """Resolutions that differ by less count as the same."""
 _STRONG = 2.5
 """Resolutions that differ by more are probably wrong tags."""
+_SAME_RATIO = 1.01
+"""Sheets whose proportions differ by less may be the same sheet."""
+_KEPT_PX = 100_000_000
+"""Pixels of pictures that are kept from being looked at to being cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,9 @@ class ScanInput:
     exclude: tuple[str, ...] = ()
     """Boxes as x,y,width,height in px in which nothing is looked for, such as where a ruler or a colour card lies; they hold
     for every scan."""
+    straighten: bool = True
+    """Take out perspective and lens distortion of photographs, by the markers of a printed sheet (jigsawnet sheet) or by the
+    four edges of the sheet on which the pieces lie, when they are clearly seen."""
     filled: Literal["auto", "yes", "no"] = "auto"
     """Whether each picture is one piece that fills it to its sides, as strips and tiles that a program cut out do; auto: when
     three and more strips, or six and more small tiles, are alike in size and what they show reaches their sides."""
@@ -81,6 +90,8 @@ class CutScan:
     backs: dict[int, Piece]
     findings: tuple[Finding, ...]
     checks: tuple[CheckPicture, ...]
+    view: View | None = None
+    """How its sheet was seen, when it was straightened; corners are those of the straightened picture then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,8 @@ class ScanScale:
     factors: tuple[float, ...]
     dpi: float | None
     findings: tuple[Finding, ...]
+    looks: tuple[Straightening, ...] = ()
+    """How each scan was taken."""
 
 
 @dataclass(slots=True)
@@ -106,21 +119,55 @@ class _Count:
         self.progress("cut", self.done, self.total)
 
 
-def find_scale(scans: Sequence[Path | Page], options: ScanInput) -> ScanScale:
-    """One scale for all scans, by ``options.scale`` or else by their tags.
+def find_scale(
+    scans: Sequence[Path | Page], options: ScanInput, already_read: MutableMapping[Page, UInt8Array] | None = None
+) -> ScanScale:
+    """One scale for all scans, by ``options.scale`` or else by the sheets on them and their tags.
+
+    Pictures that are read on the way are kept in ``already_read``, as far as there is room.
 
     Raises:
+        InputError: a scan cannot be read, or shows two printed sheets.
         ConfigError: the number of factors is not that of the scans.
     """
-    dpis = [read_dpi(path) for path in scans]
-    factors, findings = common_scale([path.name for path in scans], dpis)
+    looks = tuple(_look(path, options, {} if already_read is None else already_read) for path in scans)
+    dpis = [_dpi_of(path, look) for path, look in zip(scans, looks, strict=True)]
+    factors, findings = _same_sheet(looks) or common_scale([path.name for path in scans], dpis)
     if options.scale:
         if len(options.scale) != len(scans):
             raise ConfigError(f"scale needs one factor for each of the {len(scans)} scans, not {len(options.scale)}.")
         factors, findings = list(options.scale), []
     scaled = [dpi * factor for dpi, factor in zip(dpis, factors, strict=True) if dpi is not None]
     agree = bool(scaled) and max(scaled) < 1.02 * min(scaled)
-    return ScanScale(tuple(factors), round(float(np.median(scaled)), 1) if agree else None, tuple(findings))
+    return ScanScale(tuple(factors), round(float(np.median(scaled)), 1) if agree else None, tuple(findings), looks)
+
+
+def _look(path: Path | Page, options: ScanInput, already_read: MutableMapping[Page, UInt8Array]) -> Straightening:
+    pixels = already_read.get(as_page(path))
+    if pixels is None:
+        pixels = read_scan(path)
+        room = _KEPT_PX - sum(kept.shape[0] * kept.shape[1] for kept in already_read.values())
+        if pixels.shape[0] * pixels.shape[1] <= room:
+            already_read[as_page(path)] = pixels
+    return find_straightening(path.name, on_white(pixels), switched_on=options.straighten)
+
+
+def _dpi_of(path: Path | Page, look: Straightening) -> float | None:
+    """Resolution by the markers; by the tag, unless it is a photograph, in whose tag a camera writes anything."""
+    return read_dpi(path) if look.view is None else look.view.dpi
+
+
+def _same_sheet(looks: Sequence[Straightening]) -> tuple[list[float], list[Finding]] | None:
+    """Factors by the size of the sheet, where all scans show a plain sheet of like proportions; None elsewhere."""
+    sizes = [look.view.size for look in looks if look.view is not None and look.view.by == "sheet"]
+    if len(looks) < 2 or len(sizes) < len(looks):
+        return None
+    ratios = [max(size) / min(size) for size in sizes]
+    if max(ratios) > _SAME_RATIO * min(ratios):
+        return None
+    least = min(max(size) for size in sizes)
+    sentence = "The scans are brought to one scale by the sheets on them, taken to be of one size: otherwise give --scale."
+    return [least / max(size) for size in sizes], [Finding("scale", sentence)]
 
 
 def common_scale(names: Sequence[str], dpis: Sequence[float | None]) -> tuple[list[float], list[Finding]]:
@@ -172,7 +219,8 @@ def cut_scans(
         pixels = (already_read or {}).pop(as_page(path), None)
         picture = read_scan(path) if pixels is None else on_white(pixels)
         count = _Count(progress, k * per_scan, per_scan * len(scans))
-        yield _cut_scan(path, picture, stem, scale.factors[k], backs[k] if backs else None, options, count.step)
+        look = scale.looks[k] if scale.looks else UNCHANGED
+        yield _cut_scan(path, picture, look, stem, scale.factors[k], backs[k] if backs else None, options, count.step)
         count.step()
 
 
@@ -184,30 +232,55 @@ def no_pieces(scans: Sequence[Path | Page]) -> InputError:
 
 def _cut_scan(
     path: Path | Page,
-    picture: UInt8Array,
+    taken: UInt8Array,
+    look: Straightening,
     stem: str,
     factor: float,
     back_path: Path | Page | None,
     options: ScanInput,
     step: Callable[[], None],
 ) -> CutScan:
-    front = _find(path.name, picture, options.scan, options.boxes(), step)
+    picture = look.straighten(taken)
+    front = _find(path.name, picture, options.scan, look.exclude(options.boxes()), step)
     pieces = tuple(_to_piece(k, stem, piece, factor) for k, piece in enumerate(front.pieces))
-    findings, checks = _check(front), []
+    findings, checks = _said(look) + _check(front), _shown(stem, path, taken, look)
     backs: dict[int, Piece] = {}
     if back_path is not None:
-        back_picture = read_scan(back_path)
-        back = _find(back_path.name, back_picture, options.scan, (), step)
-        pairs = pair_backs(front, back)
+        back_taken = read_scan(back_path)
+        back_look = find_straightening(back_path.name, back_taken, switched_on=options.straighten)
+        back_picture = back_look.straighten(back_taken)
+        back = _find(back_path.name, back_picture, options.scan, back_look.exclude(()), step)
+        placed, shaped = pair_sides(front, back)
+        pairs = placed | shaped
         for i, j in sorted(pairs.items()):
-            backs[i] = lay_back(pieces[i], _to_piece(i, stem, back.pieces[j], factor))
+            back_piece = _to_piece(i, stem, back.pieces[j], factor * _relative(look, back_look))
+            backs[i] = lay_back(pieces[i], back_piece, any_angle=i in shaped)
         findings += _unpaired(front, pairs, back_path.name)
-        back_findings = tuple(_check(back))
+        back_findings = tuple(_said(back_look) + _check(back))
+        checks += _shown(f"{stem} back", back_path, back_taken, back_look)
         drawn = draw_findings(back_picture, back, back_findings)
         checks.append(CheckPicture(f"{stem} back.png", drawn, back_path.name, back_findings))
     checks.insert(0, CheckPicture(f"{stem}.png", draw_findings(picture, front, findings), path.name, tuple(findings)))
     corners = tuple(piece.corner for piece in front.pieces)
-    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks))
+    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks), look.view)
+
+
+def _said(look: Straightening) -> list[Finding]:
+    return [Finding("straightened", look.sentence)] if look.sentence else []
+
+
+def _shown(stem: str, path: Path | Page, taken: UInt8Array, look: Straightening) -> list[CheckPicture]:
+    """The photograph with what it was straightened by; what is said of it stands beside the straightened picture."""
+    if look.view is None:
+        return []
+    return [CheckPicture(f"{stem} photograph.png", draw_straightening(taken, look.view), path.name, ())]
+
+
+def _relative(front: Straightening, back: Straightening) -> float:
+    """What brings the back to the scale of its front, where printed sheets tell both."""
+    if front.view is None or back.view is None or front.view.dpi is None or back.view.dpi is None:
+        return 1.0
+    return front.view.dpi / back.view.dpi
 
 
 def _find(name: str, picture: UInt8Array, config: ScanConfig, exclude: Sequence[Box], step: Callable[[], None]) -> ScanResult:
