@@ -25,6 +25,18 @@ def all_pairs(n_pieces: int) -> list[PairRow]:
     return [(i, np.arange(i + 1, n_pieces)) for i in range(n_pieces - 1)]
 
 
+def rows_of(pairs: Int64Array) -> list[PairRow]:
+    """Pairs ``(P, 2)``, in order, as each piece with its later ones."""
+    own, first = np.unique(pairs[:, 0], return_index=True)
+    return list(zip(own.tolist(), np.split(pairs[:, 1], first[1:]), strict=True)) if len(pairs) else []
+
+
+def pairs_of(rows: Sequence[PairRow]) -> Int64Array:
+    """Rows as pairs ``(P, 2)``."""
+    parts = [np.column_stack([np.full(len(later), i), later]) for i, later in rows]
+    return np.concatenate([np.zeros((0, 2), np.int64), *parts])
+
+
 def cut_pairs(rows: Sequence[PairRow], workers: Workers) -> list[list[PairRow]]:
     """Rows in order, in blocks that are worth sending and many enough to keep all workers busy."""
     short = [(i, js[k : k + _MOST_IN_ROW]) for i, js in rows for k in range(0, len(js), _MOST_IN_ROW)]
