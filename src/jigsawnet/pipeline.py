@@ -60,7 +60,7 @@ from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, le
 from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
 
-HASTE_S = 5.0
+HASTE_S = 1.0
 """Seconds for joining what there is, best first, once the time is up."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
@@ -230,7 +230,7 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
     """What the second look may ask of the stages before it, with the same options; it is not to be stopped half-way."""
     scene: Scene = given["scene"]
     ragged = bool(scene.candidates.ragged.any())
-    context = replace(context, progress=no_progress, stop=Stop())
+    halting, context = replace(context, progress=no_progress), replace(context, progress=no_progress, stop=Stop())
 
     def measure_and_rate(rows: Candidates) -> Candidates:
         rows = measure(scene.borders, rows, config.match.dense.verify)
@@ -243,7 +243,7 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
             *(_as_one_piece(scene.puzzle, k, component) for k, component in enumerate(components)), strict=True
         )
         borders, _ = _trace({"seen": Seen(Puzzle("components", pieces), 0), "steps": None}, config, context)
-        rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
+        rows = _find(borders, {"learned": scene.learned, "known": None}, config, halting).candidates
         return _between_frames(rows, frames)
 
     return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
@@ -469,7 +469,7 @@ class Corridor:
         given = {name: self.get(name) for name in stage.needs}
         clock, before = self.context.clock, len(self.context.clock.stages)
         with clock.stage(stage.name) as counts:
-            product, counted = stage.work(given, self.config, self.context)
+            product, counted = stage.work(given, self.config, self._context_of(stage))
             counts.update(counted or {})
         self.made.append(stage.name)
         if counted is None:
@@ -480,6 +480,17 @@ class Corridor:
             self.store.save(self._saved(stage, product))
             self.done.append(_SAVED_AS[stage.gives])
         return product
+
+    def _context_of(self, stage: Stage) -> Context:
+        """The context; what the matcher has measured so far is saved, where there is a store."""
+        if stage.gives != "candidates" or self.store is None:
+            return self.context
+        return replace(self.context, keep=self._keep_measured)
+
+    def _keep_measured(self, known: KnownPairs) -> None:
+        if self.store is not None:
+            arrays = known_to_arrays(known, self.digests)
+            self.store.save({MEASURED: Saved(self.key("candidates"), self._measured_key(), arrays)})
 
     def _saved(self, stage: Stage, product: Any) -> dict[str, Saved]:
         assert stage.to_arrays is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,24 +100,24 @@ def test_pairs_and_rows_are_the_same_thing() -> None:
 def test_with_all_partners_it_is_all_pairs_to_the_bit(cut: tuple[Puzzle, Assembly, Borders]) -> None:
     borders = cut[2]
     every = _find(borders, RetrievalConfig(above=25))
-    retrieved = _find(borders, RetrievalConfig(above=24, partners=(24,)))
+    retrieved = _find(borders, RetrievalConfig(above=24, partners=(24,), explained=()))
     assert every.pairs == retrieved.pairs == 300
     assert _same(every.candidates, retrieved.candidates)
 
 
 def test_pieces_that_are_explained_ask_for_no_more(cut: tuple[Puzzle, Assembly, Borders]) -> None:
     borders = cut[2]
-    first = _find(borders, RetrievalConfig(above=24, partners=(6,)))
-    never = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=0.0))
-    some = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=0.6))
-    always = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=1.0))
+    first = _find(borders, RetrievalConfig(above=24, partners=(6,), explained=()))
+    never = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=(0.0,)))
+    some = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=(0.6,)))
+    always = _find(borders, RetrievalConfig(above=24, partners=(6, 24), explained=(1.0,)))
     assert first.pairs == never.pairs <= some.pairs < always.pairs == 300
     assert _same(first.candidates, never.candidates)
 
 
 def test_what_is_known_is_not_measured_again_and_changes_nothing(cut: tuple[Puzzle, Assembly, Borders]) -> None:
     borders = cut[2]
-    small, large = (RetrievalConfig(above=24, partners=(k,)) for k in (4, 8))
+    small, large = (RetrievalConfig(above=24, partners=(k,), explained=()) for k in (4, 8))
     first, fresh = _find(borders, small), _find(borders, large)
     after, back = _find(borders, large, first), _find(borders, small, fresh)
     assert after.pairs == fresh.pairs - first.pairs
@@ -126,8 +127,16 @@ def test_what_is_known_is_not_measured_again_and_changes_nothing(cut: tuple[Puzz
 
 
 @pytest.mark.parametrize(
-    "options", [{"above": 1}, {"partners": ()}, {"partners": (0,)}, {"explained": 1.5}, {"ragged_partners": 0}]
+    "options",
+    [
+        {"above": 1},
+        {"partners": ()},
+        {"partners": (0,)},
+        {"explained": (0.5, 1.5)},
+        {"explained": (0.5,)},
+        {"ragged_partners": 0},
+    ],
 )
-def test_options_are_checked(options: dict[str, int]) -> None:
+def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="retrieval"):
         RetrievalConfig(**options)

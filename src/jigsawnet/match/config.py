@@ -47,18 +47,20 @@ class RetrievalConfig:
 
     above: int = 150
     """Pieces of a puzzle up to which all pairs are compared."""
-    partners: tuple[int, ...] = (32, 160)
+    partners: tuple[int, ...] = (12, 40, 160)
     """Likeliest partners that each piece is compared with; the later numbers are for pieces that are not explained by then."""
-    explained: float = 0.6
-    """A piece is explained when seams that fit without doubt take this part of its border."""
+    explained: tuple[float, ...] = (0.85, 0.6)
+    """Parts of its border that seams without doubt must take for a piece to be explained, before each later number."""
     ragged_partners: int = 120
     """Likeliest partners of each piece in a ragged puzzle."""
 
     def __post_init__(self) -> None:
         if self.above < 2 or not self.partners or min(self.partners) < 1 or self.ragged_partners < 1:
             raise ConfigError("match.dense.retrieval options must be positive, and above at least 2")
-        if not 0 <= self.explained <= 1:
-            raise ConfigError("match.dense.retrieval.explained must lie between 0 and 1")
+        if len(self.explained) != len(self.partners) - 1 or not all(0 <= share <= 1 for share in self.explained):
+            raise ConfigError(
+                "match.dense.retrieval.explained must have a part between 0 and 1 for each later number of partners"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,14 @@ from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
 from jigsawnet.match.windows import WindowKind, Windows, describe_windows
 from jigsawnet.seam_fit import cut_shape, seam_fit
+from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.workers import LocalWorkers, Shared, Workers
 
 _STRIDE_FRONT, _STRIDE_BACK = 4, 1
 _ACROSS = 8
 _SURE = 0.9
+_BLOCKS_KEPT = 8
+"""Blocks that each worker does before what is measured is kept: about three seconds of work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +87,9 @@ class _Measured:
         self.whole = True
         """False when it was stopped before all was measured."""
         self.count = 0
-        """Pairs that were to be measured."""
-        self._prepare = partial(prepare_material, borders, config, scales, weights, context.workers)
+        """Pairs that were measured now."""
+        self._scales = scales
+        self._prepare = partial(prepare_material, borders, config, scales, weights, context.workers, context.stop)
         self._material: Shared[Material] | None = None
         self._parts = [] if known is None else [known.rows]
         self._seen = np.zeros(0, np.int64) if known is None else self._codes(known.every_pair())
@@ -100,14 +104,30 @@ class _Measured:
     def look_at(self, pairs: Int64Array) -> None:
         """Measure those of ``pairs (P, 2)``, in order, that are not yet."""
         missing = pairs[~np.isin(self._codes(pairs), self._seen)]
-        self.count += len(missing)
-        blocks = cut_pairs(rows_of(missing), self.context.workers)
-        if not blocks:
-            return
-        parts = self.context.run("match", best_of_block, self.material, blocks)
-        self._parts.extend(parts)
-        self._seen = np.union1d(self._seen, self._codes(missing))
+        workers, blocks = self.context.workers, cut_pairs(rows_of(missing), self.context.workers)
+        at_a_time = _BLOCKS_KEPT * workers.slots
+        try:
+            for done in range(0, len(blocks), at_a_time):
+                self._measure(blocks[done : done + at_a_time], done, len(blocks))
+                if not self.whole:
+                    return
+        except StoppedError:
+            self.whole = False
+
+    def _measure(self, blocks: Sequence[list[PairRow]], done: int, total: int) -> None:
+        """Measure some blocks of all, and have what there is by then kept."""
+        tell = self.context.progress
+        context = replace(self.context, progress=lambda stage, now, _: tell(stage, done + now, total))
+        parts = context.run("match", best_of_block, self.material, blocks)
+        measured = pairs_of([row for block in blocks[: len(parts)] for row in block])
+        self.count += len(measured)
         self.whole &= len(parts) == len(blocks)
+        self._parts.extend(parts)
+        self._seen = np.union1d(self._seen, self._codes(measured))
+        if context.keep is not None and parts and (done + len(parts) < total):
+            n = len(self.borders)
+            seen = np.column_stack([self._seen // n, self._seen % n])
+            context.keep(KnownPairs(np.arange(n), self.rows(None), self._scales, seen))
 
     def rows(self, pairs: Int64Array | None) -> Candidates:
         """All that was measured of some pairs, None all, pair by pair."""
@@ -123,19 +143,22 @@ class _Measured:
 def _look_in_rounds(measured: _Measured, config: MatchConfig, weights: Logistic) -> Int64Array:
     """Have the likeliest partners of each piece measured, and more of them of pieces that are not explained by then: pairs."""
     borders, context, retrieval = measured.borders, measured.context, config.dense.retrieval
-    material = measured.material.data
-    distance = find_distances(material.kinds, material.passes, context)
+    try:
+        material = measured.material.data
+        distance = find_distances(material.kinds, material.passes, context)
+    except StoppedError:
+        distance = None
     if distance is None:
         measured.whole = False
         return np.zeros((0, 2), np.int64)
     pairs = nearest_partners(distance, retrieval.partners[0])
     measured.look_at(pairs)
-    for partners in retrieval.partners[1:]:
+    for partners, share in zip(retrieval.partners[1:], retrieval.explained, strict=True):
         if context.stop.is_over():
             measured.whole = False
             break
         found = choose_candidates(borders, measured.rows(pairs), config, weights)
-        more = nearest_partners(distance, partners, _unexplained(found, borders, retrieval.explained))
+        more = nearest_partners(distance, partners, _unexplained(found, borders, share))
         pairs = np.unique(np.concatenate([pairs, more]), axis=0)
         measured.look_at(pairs)
     return pairs
@@ -171,17 +194,20 @@ def by_pair(parts: Sequence[Candidates]) -> Candidates:
     return rows.take(np.lexsort((rows.j, rows.i)))
 
 
-def prepare_material(borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic, workers: Workers) -> Material:
-    """Describe the windows of every pass; on this machine, since it costs little."""
+def prepare_material(
+    borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic, workers: Workers, stop: Stop | None = None
+) -> Material:
+    """Describe the windows of every pass; on this machine, since it costs little. Raises `StoppedError` when it is to end."""
     kinds = [tuple(WindowKind(w * scales.perimeter_px, 1.0, color) for color in config.color_lab) for w in config.windows]
     threads = LocalWorkers(workers.slots if isinstance(workers, LocalWorkers) else None)
-    passes = threads.run(_describe, Shared((borders, scales)), kinds)
+    passes = threads.run(_describe, Shared((borders, scales, stop)), kinds)
     flat = tuple(kind for same_length in kinds for kind in same_length)
     return Material(borders, flat, tuple(windows for found in passes for windows in found), config, weights)
 
 
-def _describe(puzzle: tuple[Borders, Scales], kinds: Sequence[WindowKind]) -> list[Windows]:
-    return describe_windows(puzzle[0], kinds, _STRIDE_FRONT, _STRIDE_BACK, puzzle[1].reference)
+def _describe(puzzle: tuple[Borders, Scales, Stop | None], kinds: Sequence[WindowKind]) -> list[Windows]:
+    borders, scales, stop = puzzle
+    return describe_windows(borders, kinds, _STRIDE_FRONT, _STRIDE_BACK, scales.reference, stop)
 
 
 def best_of_block(material: Material, block: Sequence[PairRow]) -> Candidates:

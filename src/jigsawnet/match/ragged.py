@@ -25,6 +25,7 @@ from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
 from jigsawnet.match.windows import WindowKind, Windows, describe_windows
 from jigsawnet.seam_fit import contact_fit
+from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.types import Float32Array
 from jigsawnet.workers import Shared
 
@@ -71,7 +72,10 @@ def add_ragged(
     borders: Borders, found: Candidates, scales: Scales, config: MatchConfig, context: Context, learned: Learned
 ) -> Candidates:
     """The candidates of a ragged puzzle: those ``found`` before and new ones, all with their contact; fit is the better one."""
-    material = prepare_ragged(borders, config.dense, scales, learned.contact)
+    try:
+        material = prepare_ragged(borders, config.dense, scales, learned.contact, context.stop)
+    except StoppedError:
+        return found
     pairs = _worth_a_look(material, context)
     material = replace(material, config=_bounded(config.dense, sum(len(later) for _, later in pairs)))
     parts = context.run("match", _best_of_block, Shared(material), cut_pairs(pairs, context.workers))
@@ -96,11 +100,13 @@ def _bounded(config: DenseConfig, n_pairs: int) -> DenseConfig:
     return replace(config, ragged=replace(config.ragged, seeds_per_pair=seeds))
 
 
-def prepare_ragged(borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic) -> RaggedMaterial:
-    """Describe the windows of every pass."""
+def prepare_ragged(
+    borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic, stop: Stop | None = None
+) -> RaggedMaterial:
+    """Describe the windows of every pass; raises `StoppedError` when it is to end."""
     lengths = [length * scales.perimeter_px for length in config.ragged.windows]
     kinds = [tuple(WindowKind(length, 1.0, color) for color in config.color_lab) for length in lengths]
-    passes = [describe_windows(borders, same, _STRIDE_FRONT, _STRIDE_BACK, scales.reference) for same in kinds]
+    passes = [describe_windows(borders, same, _STRIDE_FRONT, _STRIDE_BACK, scales.reference, stop) for same in kinds]
     flat_kinds, flat_passes = tuple(k for same in kinds for k in same), tuple(w for same in passes for w in same)
     return RaggedMaterial(borders, bends(borders), flat_kinds, flat_passes, config, weights)
 
