@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from jigsawnet.geometry import SE2
 from jigsawnet.stopping import Stop
@@ -18,6 +19,9 @@ from jigsawnet.workers.protocol import Block, Data, Result
 
 OnSnapshot = Callable[[Sequence[Mapping[int, SE2]]], None]
 """Called while composing with the components of two and more pieces so far, the poses of each in a frame of its own."""
+
+Keep = Callable[[Any], None]
+"""Given now and then what a stage has so far, in its own type, to be kept: a kill then loses little."""
 
 
 class StageClock:
@@ -51,6 +55,7 @@ class Context:
     workers: Workers = field(default_factory=LocalWorkers)
     clock: StageClock = field(default_factory=StageClock)
     on_snapshot: OnSnapshot | None = None
+    keep: Keep | None = None
 
     def run(
         self, stage: str, work: Callable[[Data, Block], Result], shared: Shared[Data], blocks: Sequence[Block]

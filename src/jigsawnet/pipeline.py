@@ -60,7 +60,7 @@ from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, le
 from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
 
-HASTE_S = 5.0
+HASTE_S = 1.0
 """Seconds for joining what there is, best first, once the time is up."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
@@ -479,7 +479,7 @@ class Corridor:
         given = {name: self.get(name) for name in stage.needs}
         clock, before = self.context.clock, len(self.context.clock.stages)
         with clock.stage(stage.name) as counts:
-            product, counted = stage.work(given, self.config, self.context)
+            product, counted = stage.work(given, self.config, self._context_of(stage))
             counts.update(counted or {})
         self.made.append(stage.name)
         self.cut_in = self.cut_in or (stage.name if self.is_cut else "")
@@ -491,6 +491,17 @@ class Corridor:
             self.store.save(self._saved(stage, product))
             self.done.append(_SAVED_AS[stage.gives])
         return product
+
+    def _context_of(self, stage: Stage) -> Context:
+        """The context; what the matcher has measured so far is saved, where there is a store."""
+        if stage.gives != "candidates" or self.store is None:
+            return self.context
+        return replace(self.context, keep=self._keep_measured)
+
+    def _keep_measured(self, known: KnownPairs) -> None:
+        if self.store is not None:
+            arrays = known_to_arrays(known, self.digests)
+            self.store.save({MEASURED: Saved(self.key("candidates"), self._measured_key(), arrays)})
 
     def _saved(self, stage: Stage, product: Any) -> dict[str, Saved]:
         assert stage.to_arrays is not None

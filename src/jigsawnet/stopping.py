@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 
 
+class StoppedError(Exception):
+    """Raised by `Stop.check` deep inside work that has nothing to show for itself; who began the work catches it."""
+
+
 class Stop:
     """Over when its time is up, or when a signal handler or another thread has requested it."""
 
@@ -35,6 +39,11 @@ class Stop:
         if over:
             self._notice()
         return over
+
+    def check(self) -> None:
+        """Raise `StoppedError` when the work is to end."""
+        if self.is_over():
+            raise StoppedError
 
     @property
     def has_cut(self) -> bool:

@@ -240,6 +240,8 @@ def known_to_arrays(known: KnownPairs, digests: Sequence[str]) -> Arrays:
     scales, rows = known.scales, known.rows
     meta = {"digests": list(digests)} | {name: getattr(scales, name) for name in _SCALES}
     measured: Arrays = {"i": rows.i, "j": rows.j, "pose": rows.pose, "features": rows.features}
+    if known.pairs is not None:
+        measured["pairs"] = known.pairs
     return {"meta": text_array(meta), "pieces": known.pieces, "reference": scales.reference, **measured}
 
 
@@ -254,11 +256,15 @@ def known_from_arrays(arrays: Arrays, digests: Sequence[str]) -> KnownPairs | No
             return None
         if rows.features.dtype != np.float32 or not (np.isfinite(rows.features).all() and np.isfinite(rows.pose).all()):
             return None
-        indices = np.concatenate([rows.i, rows.j, arrays["pieces"], arrays["reference"]])
+        pairs = None if "pairs" not in arrays else arrays["pairs"].reshape(-1, 2)
+        if pairs is not None and (pairs.dtype.kind != "i" or (pairs[:, 0] >= pairs[:, 1]).any()):
+            return None
+        listed = [] if pairs is None else [pairs.ravel()]
+        indices = np.concatenate([rows.i, rows.j, arrays["pieces"], arrays["reference"], *listed])
         if len(indices) and not 0 <= indices.min() <= indices.max() < n_old:
             return None
         scales = Scales(contour_step_px, border_step_px, perimeter_px, arrays["reference"])
-        return KnownPairs(arrays["pieces"], rows, scales).renumbered(_today(meta["digests"], digests))
+        return KnownPairs(arrays["pieces"], rows, scales, pairs).renumbered(_today(meta["digests"], digests))
     except BAD:
         return None
 

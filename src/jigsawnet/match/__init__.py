@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from jigsawnet.borders import Borders
 from jigsawnet.context import Context
 from jigsawnet.learned import Learned
-from jigsawnet.match.config import DenseConfig, MatchConfig, RaggedConfig, TsamouraConfig, VerifyConfig, ZhangConfig
+from jigsawnet.match.config import (
+    DenseConfig,
+    MatchConfig,
+    RaggedConfig,
+    RetrievalConfig,
+    TsamouraConfig,
+    VerifyConfig,
+    ZhangConfig,
+)
 from jigsawnet.match.dense import find_dense
 from jigsawnet.match.known import KnownPairs, Matched, Scales
 from jigsawnet.match.ragged import measure_contact
@@ -19,9 +27,9 @@ from jigsawnet.match.zhang import find_zhang
 from jigsawnet.registry import Registry
 
 __all__ = [
-    "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "Scales", "TsamouraConfig",
-    "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins", "matchers", "measure",
-    "measure_contact",
+    "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
+    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins", "matchers",
+    "measure", "measure_contact",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

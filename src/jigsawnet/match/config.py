@@ -42,6 +42,28 @@ class RaggedConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """With which others a piece is compared closely where there are many pieces."""
+
+    above: int = 150
+    """Pieces of a puzzle up to which all pairs are compared."""
+    partners: tuple[int, ...] = (12, 40, 160)
+    """Likeliest partners that each piece is compared with; the later numbers are for pieces that are not explained by then."""
+    explained: tuple[float, ...] = (0.85, 0.6)
+    """Parts of its border that seams without doubt must take for a piece to be explained, before each later number."""
+    ragged_partners: int = 120
+    """Likeliest partners of each piece in a ragged puzzle."""
+
+    def __post_init__(self) -> None:
+        if self.above < 2 or not self.partners or min(self.partners) < 1 or self.ragged_partners < 1:
+            raise ConfigError("match.dense.retrieval options must be positive, and above at least 2")
+        if len(self.explained) != len(self.partners) - 1 or not all(0 <= share <= 1 for share in self.explained):
+            raise ConfigError(
+                "match.dense.retrieval.explained must have a part between 0 and 1 for each later number of partners"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class DenseConfig:
     """How the dense matcher looks at borders."""
 
@@ -53,6 +75,7 @@ class DenseConfig:
     """Rough poses verified for a pair of pieces, in each pass."""
     per_pair: int = 4
     """Candidates kept for a pair of pieces."""
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     ragged: RaggedConfig = field(default_factory=RaggedConfig)
     verify: VerifyConfig = field(default_factory=VerifyConfig)
 

@@ -48,7 +48,7 @@ NEAR = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPairs:
-    """What the dense matcher measured between ``pieces (K,)``: all pairs of these need not be looked at again.
+    """What the dense matcher measured between ``pieces (K,)``: these ``pairs (P, 2)``, None all, need not be looked at again.
 
     Holds only for the same pictures of these pieces and the same options.
     """
@@ -56,6 +56,14 @@ class KnownPairs:
     pieces: Int64Array
     rows: Candidates
     scales: Scales
+    pairs: Int64Array | None = None
+
+    def every_pair(self) -> Int64Array:
+        """The pairs ``(P, 2)``, i < j, that were measured."""
+        if self.pairs is not None:
+            return self.pairs
+        i, j = np.triu_indices(len(self.pieces), 1)
+        return np.column_stack([self.pieces[i], self.pieces[j]])
 
     def renumbered(self, today: Sequence[int | None]) -> KnownPairs | None:
         """With ``today[k]`` for piece k, None for one that is gone; None when the order of the pieces has changed.
@@ -69,7 +77,9 @@ class KnownPairs:
         pieces, reference = number[self.pieces], number[self.scales.reference]
         i, j = number[self.rows.i].astype(np.int32), number[self.rows.j].astype(np.int32)
         rows = replace(self.rows, i=i, j=j).take((i >= 0) & (j >= 0))
-        return KnownPairs(pieces[pieces >= 0], rows, replace(self.scales, reference=reference[reference >= 0]))
+        scales = replace(self.scales, reference=reference[reference >= 0])
+        pairs = None if self.pairs is None else number[self.pairs]
+        return KnownPairs(pieces[pieces >= 0], rows, scales, None if pairs is None else pairs[(pairs >= 0).all(axis=1)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

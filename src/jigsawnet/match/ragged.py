@@ -18,12 +18,14 @@ from jigsawnet.learned import Learned, Logistic
 from jigsawnet.match.config import DenseConfig, MatchConfig
 from jigsawnet.match.contact import bends, settle
 from jigsawnet.match.known import Scales
-from jigsawnet.match.pairs import PairRow, all_pairs, cut_pairs
+from jigsawnet.match.pairs import PairRow, all_pairs, cut_pairs, rows_of
+from jigsawnet.match.retrieve import find_distances, nearest_partners
 from jigsawnet.match.seeds import find_seeds
 from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
 from jigsawnet.match.windows import WindowKind, Windows, describe_windows
 from jigsawnet.seam_fit import contact_fit
+from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.types import Float32Array
 from jigsawnet.workers import Shared
 
@@ -70,26 +72,41 @@ def add_ragged(
     borders: Borders, found: Candidates, scales: Scales, config: MatchConfig, context: Context, learned: Learned
 ) -> Candidates:
     """The candidates of a ragged puzzle: those ``found`` before and new ones, all with their contact; fit is the better one."""
-    material = prepare_ragged(borders, _bounded(config.dense, len(borders)), scales, learned.contact)
-    blocks = cut_pairs(all_pairs(len(borders)), context.workers)
-    parts = context.run("match", _best_of_block, Shared(material), blocks)
+    try:
+        material = prepare_ragged(borders, config.dense, scales, learned.contact, context.stop)
+    except StoppedError:
+        return found
+    pairs = _worth_a_look(material, context)
+    material = replace(material, config=_bounded(config.dense, sum(len(later) for _, later in pairs)))
+    parts = context.run("match", _best_of_block, Shared(material), cut_pairs(pairs, context.workers))
     old = measure_contact(borders, found)
     old = replace(old, fit=np.maximum(old.fit, contact_fit(old, borders.step_px, learned.contact)))
     return chosen(Candidates.concat([old, *parts]), config.per_piece, len(borders))
 
 
-def _bounded(config: DenseConfig, n_pieces: int) -> DenseConfig:
+def _worth_a_look(material: RaggedMaterial, context: Context) -> list[PairRow]:
+    """All pairs, or of many pieces each with its likeliest partners; none when stopped early."""
+    retrieval, n = material.config.retrieval, len(material.borders)
+    if n <= retrieval.above:
+        return all_pairs(n)
+    distance = find_distances(material.kinds, material.passes, context)
+    return [] if distance is None else rows_of(nearest_partners(distance, retrieval.ragged_partners))
+
+
+def _bounded(config: DenseConfig, n_pairs: int) -> DenseConfig:
     """Fewer seeds of a pair where there are very many pairs."""
-    looks = max(1, n_pieces * (n_pieces - 1) // 2 * len(config.ragged.windows) * len(config.color_lab))
+    looks = max(1, n_pairs * len(config.ragged.windows) * len(config.color_lab))
     seeds = max(1, min(config.ragged.seeds_per_pair, _MOST_SEEDS // looks))
     return replace(config, ragged=replace(config.ragged, seeds_per_pair=seeds))
 
 
-def prepare_ragged(borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic) -> RaggedMaterial:
-    """Describe the windows of every pass."""
+def prepare_ragged(
+    borders: Borders, config: DenseConfig, scales: Scales, weights: Logistic, stop: Stop | None = None
+) -> RaggedMaterial:
+    """Describe the windows of every pass; raises `StoppedError` when it is to end."""
     lengths = [length * scales.perimeter_px for length in config.ragged.windows]
     kinds = [tuple(WindowKind(length, 1.0, color) for color in config.color_lab) for length in lengths]
-    passes = [describe_windows(borders, same, _STRIDE_FRONT, _STRIDE_BACK, scales.reference) for same in kinds]
+    passes = [describe_windows(borders, same, _STRIDE_FRONT, _STRIDE_BACK, scales.reference, stop) for same in kinds]
     flat_kinds, flat_passes = tuple(k for same in kinds for k in same), tuple(w for same in passes for w in same)
     return RaggedMaterial(borders, bends(borders), flat_kinds, flat_passes, config, weights)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.borders import Borders, Int64Array
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Float32Array, FloatArray
 
 POINTS = 24
@@ -62,21 +63,29 @@ class WindowKind:
 
 
 def describe_windows(
-    borders: Borders, kinds: Sequence[WindowKind], stride_front: int, stride_back: int, reference: Int64Array | None = None
-) -> list[Windows]:
+    borders: Borders, kinds: Sequence[WindowKind], stride_front: int, stride_back: int, reference: Int64Array | None = None,
+    stop: Stop | None = None,
+) -> list[Windows]:  # fmt: skip
     """Describe the windows around every so many samples of every piece, for kinds of one length and shape unit.
 
     They are weighed by those of the pieces ``reference``, None all.
+
+    Raises:
+        StoppedError: the work is to end.
     """
-    fronts = _describe(borders, kinds, stride_front, backwards=False)
-    backs = _describe(borders, kinds, stride_back, backwards=True)
+    stop = stop or Stop()
+    fronts = _describe(borders, kinds, stride_front, stop, backwards=False)
+    backs = _describe(borders, kinds, stride_back, stop, backwards=True)
     pieces = np.arange(len(borders)) if reference is None else reference
     both = zip(fronts, backs, strict=True)
-    return [Windows(_weighted(front, back, pieces), _weighted(back, front, pieces)) for front, back in both]
+    return [Windows(_weighted(front, back, pieces, stop), _weighted(back, front, pieces, stop)) for front, back in both]
 
 
-def _describe(borders: Borders, kinds: Sequence[WindowKind], stride: int, *, backwards: bool) -> list[WindowSet]:
-    parts = [_piece_windows(borders, p, kinds, stride, backwards) for p in range(len(borders))]
+def _describe(borders: Borders, kinds: Sequence[WindowKind], stride: int, stop: Stop, *, backwards: bool) -> list[WindowSet]:
+    parts = []
+    for p in range(len(borders)):
+        stop.check()
+        parts.append(_piece_windows(borders, p, kinds, stride, backwards))
     first = np.concatenate([[0], np.cumsum([len(part[1]) for part in parts])]).astype(np.int64)
     center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in (1, 2))
     described = []
@@ -123,7 +132,7 @@ def _interpolate(values: Float32Array, at: NDArray[np.float64]) -> Float32Array:
     return np.asarray(values[low % n] * (1 - part) + values[(low + 1) % n] * part, dtype=np.float32)
 
 
-def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array) -> WindowSet:
+def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array, stop: Stop) -> WindowSet:
     """Weigh each window by the cost of its close matches among an even sample of the others, those of some pieces."""
     parts = [np.arange(others.first[p], others.first[p + 1]) for p in pieces]
     usable = np.concatenate([np.zeros(0, np.int64), *parts])
@@ -134,6 +143,7 @@ def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array) -> WindowSe
     rank = min(len(reference) - 1, int(_CLOSE_FRACTION * len(reference)))
     chance = np.empty(len(own.norm), np.float32)
     for p in range(len(own.first) - 1):  # piece by piece: what one weighs does not depend on the others, to the bit
+        stop.check()
         part = slice(own.first[p], own.first[p + 1])
         if part.start == part.stop:
             continue

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from threadpoolctl import threadpool_limits
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.stopping import Stop
 from jigsawnet.workers.protocol import Block, Data, OnBlock, Result, Shared, ignore_progress
+
+_LOOK_S = 0.1
+"""How often a stop is looked for while a block is waited for."""
 
 
 class LocalWorkers:
@@ -36,11 +39,13 @@ class LocalWorkers:
     ) -> list[Result]:
         """As `Workers.run`."""
         done: list[Result] = []
+        if not blocks or (stop and stop.is_over()):
+            return done
         with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.slots) as pool:
             futures = [pool.submit(work, shared.data, block) for block in blocks]
             try:
                 for future in futures:
-                    if stop and stop.is_over():
+                    if stop and not _wait(future, stop):
                         break
                     done.append(future.result())
                     on_block(len(done), len(blocks))
@@ -48,3 +53,11 @@ class LocalWorkers:
                 for future in futures:
                     future.cancel()
         return done
+
+
+def _wait(future: Future[Result], stop: Stop) -> bool:
+    """Wait for a block; False as soon as the work is to end, so that no block is begun after that."""
+    while not stop.is_over():
+        if wait([future], _LOOK_S).done:
+            return True
+    return False
