@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
-from synthesis.scan_truth import true_assembly
-from synthesis.scans import LaidPiece, SheetConfig, make_scans
+from jigsawnet_bench.scans.truth import true_assembly
+from jigsawnet_bench.scans.lay import LaidPiece, SheetConfig, make_scans
 
 from jigsawnet.cli import main_code
 from jigsawnet.evaluation.metrics import evaluate

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.scan_score import score_scan
-from synthesis.scans import Ground, SheetConfig, make_scans
+from jigsawnet_bench.scans.score import score_scan
+from jigsawnet_bench.scans.lay import Ground, SheetConfig, make_scans
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments import background as tiling

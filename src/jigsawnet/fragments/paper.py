@@ -8,12 +8,13 @@ shadow moves no border.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from jigsawnet.fragments.background import Background, Tile, tiles
+from jigsawnet.fragments.background import Background, Tile, even_out, tiles
 from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood, keep_sharp_growth
 from jigsawnet.fragments.shade import RIM_PX as SHADE_RIM_PX
 from jigsawnet.fragments.shade import fit_shade
@@ -49,7 +50,7 @@ _BORDER_RIM_PX = 24
 """Around a window in which borders are refined."""
 _OUTSIDE_PX = 2.0
 """Distance from the mask from which on a pixel is all background."""
-_INSIDE_PX = (4.5, 3.0, 2.2)
+INSIDE_PX = (4.5, 3.0, 2.2)
 """Depth in the mask from which on a pixel is all paper, for each round."""
 _PIXEL_PX = 0.5
 _NEARBY_PX = 1.5
@@ -59,24 +60,38 @@ _REACH_PX = 5.0
 """A fringe pixel is compared with colours at most this far beyond the fringe."""
 
 
-def weighted(rgb: Float32Array) -> Float32Array:
-    """Luma, weighted by the square root of two, and chroma of RGB colours ``(H, W, 3)``."""
-    return np.asarray(cv2.transform(rgb, _RGB_TO_WEIGHTED), np.float32)
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """How colours are compared on a page, and what stands out from its background.
+
+    ``matrix (3, 3)`` takes RGB to luma and chroma, less of each where the background itself varies: wood in its light, not
+    in its hue. ``floor``: least difference that stands out, ``slope``: least slope per px, both in such levels.
+    """
+
+    matrix: Float32Array
+    floor: float
+    slope: float
+
+    def weigh(self, rgb: Float32Array) -> Float32Array:
+        """RGB differences ``(H, W, 3)`` as they count."""
+        return np.asarray(cv2.transform(rgb, self.matrix), np.float32)
 
 
 def find_paper(
-    picture: UInt8Array, background: Background, min_contrast: float, step: Callable[[], None] = lambda: None
-) -> tuple[BoolArray, float]:
-    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, and the contrast in levels from which on something is paper.
+    picture: UInt8Array, background: Background, contrast: Contrast, step: Callable[[], None] = lambda: None
+) -> BoolArray:
+    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``.
 
     A first mask shows how shadows fall on this page; knowing that, the second tells them from pale or grey paper. ``step`` is
     called after each of three parts of the work.
     """
-    floor, slope_floor = _measure_noise(picture, background, min_contrast)
     height, width = picture.shape[:2]
     kinds = np.empty((height, width), np.uint8)
     for tile in tiles(height, width, _RIM_PX):
-        kinds[tile.inner] = _tile_kinds(picture[tile.outer], _behind(background, tile), floor, slope_floor)[tile.core]
+        kinds[tile.inner] = _tile_kinds(picture[tile.outer], _behind(background, tile), contrast)[tile.core]
+    frame = background.frame_mask()
+    if frame is not None:
+        kinds[frame] = GROUND
     step()
     paper = flood(kinds)
     step()
@@ -86,12 +101,14 @@ def find_paper(
         for tile in tiles(height, width, SHADE_RIM_PX):
             taken = _near_border(shade.window(paper[tile.outer]), paper[tile.outer])
             behind, before = _behind(background, tile), kinds[tile.outer]
-            found = _tile_kinds(picture[tile.outer], behind, floor, slope_floor, taken, shade.error, before)
+            found = _tile_kinds(picture[tile.outer], behind, contrast, taken, shade.error, before)
             second[tile.inner] = found[tile.core]
+        if frame is not None:
+            second[frame] = GROUND
         kinds = second
         paper = keep_sharp_growth(paper, flood(kinds), kinds)
     step()
-    return paper, floor
+    return paper
 
 
 def _near_border(taken: Float32Array, paper: BoolArray) -> Float32Array:
@@ -107,38 +124,49 @@ def _behind(background: Background, tile: Tile) -> Float32Array:
     return background.window(*tile.corner, cols.stop - cols.start, rows.stop - rows.start)
 
 
-def _measure_noise(picture: UInt8Array, background: Background, min_contrast: float) -> tuple[float, float]:
-    """Least difference and least slope that stand out from the background's own grain."""
-    differences, slopes = [], []
+def measure_contrast(picture: UInt8Array, background: Background, min_contrast: float) -> Contrast:
+    """What stands out from the background's own grain and texture."""
+    offsets, slopes = [], []
     height, width = picture.shape[:2]
+    step = 1 + height * width // _MAX_SAMPLES
     for tile in tiles(height, width, 0, 512):
         rows, cols = tile.outer
         size = cols.stop - cols.start, rows.stop - rows.start
         seen = cv2.erode(background.seen_window(*tile.corner, *size).astype(np.uint8), np.ones((15, 15), np.uint8))
         if np.count_nonzero(seen) < 1000 and height * width > 1_000_000:
             continue
-        smooth = _smooth_offset(picture[tile.outer], background.window(*tile.corner, *size))
-        step = 1 + height * width // _MAX_SAMPLES
-        differences.append(_length(smooth)[seen > 0][::step])
+        rest = picture[tile.outer].astype(np.float32) - background.window(*tile.corner, *size)
+        smooth = np.asarray(cv2.GaussianBlur(cv2.transform(rest, _RGB_TO_WEIGHTED), (0, 0), _SMOOTH_PX), np.float32)
+        offsets.append(smooth[seen > 0][::step])
         slopes.append(_slope(smooth[..., 0])[seen > 0][::step])
-    difference = np.concatenate(differences) if differences else np.zeros(0)
-    if not difference.size:
-        return min_contrast, 0.3 * min_contrast
+    offset = np.concatenate(offsets) if offsets else np.zeros((0, 3), np.float32)
+    if not len(offset):
+        return Contrast(_RGB_TO_WEIGHTED, min_contrast, 0.3 * min_contrast)
+    even = even_out(offset)
+    difference = np.linalg.norm(offset @ even.T, axis=1)
     floor = min(max(min_contrast, _NOISE_TIMES * float(np.median(difference))), _MAX_FLOOR)
-    slope_floor = max(0.15 * floor, _SLOPE_TIMES * float(np.median(np.concatenate(slopes))))
-    return floor, slope_floor
+    slope = max(0.15 * floor, _SLOPE_TIMES * float(even[0, 0]) * float(np.median(np.concatenate(slopes))))
+    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope)
 
 
-def _smooth_offset(rgb: UInt8Array, behind: Float32Array) -> Float32Array:
-    offset = weighted(rgb.astype(np.float32) - behind)
+def _smooth_offset(rgb: UInt8Array, behind: Float32Array, contrast: Contrast) -> Float32Array:
+    offset = contrast.weigh(rgb.astype(np.float32) - behind)
     return np.asarray(cv2.GaussianBlur(offset, (0, 0), _SMOOTH_PX), np.float32)
+
+
+def offset_length(picture: UInt8Array, background: Background, contrast: Contrast) -> Float32Array:
+    """How much each pixel of a page ``(H, W, 3)`` stands out from its background, ``(H, W)``."""
+    length = np.empty(picture.shape[:2], np.float32)
+    for tile in tiles(*length.shape, _PART_RIM_PX, _PART_PX):
+        offset = _smooth_offset(picture[tile.outer], _behind(background, tile), contrast)
+        length[tile.inner] = _length(offset)[tile.core]
+    return length
 
 
 def _tile_kinds(
     rgb: UInt8Array,
     behind: Float32Array,
-    floor: float,
-    slope_floor: float,
+    contrast: Contrast,
     taken: Float32Array | None = None,
     error: float = 0.0,
     before: UInt8Array | None = None,
@@ -153,15 +181,14 @@ def _tile_kinds(
         if dark is not None and before is not None and not dark.any() and (before[part.inner] == GROUND).all():
             kinds[part.inner] = GROUND
             continue
-        kinds[part.inner] = _kinds(rgb[part.outer], behind[part.outer], floor, slope_floor, dark, error)[part.core]
+        kinds[part.inner] = _kinds(rgb[part.outer], behind[part.outer], contrast, dark, error)[part.core]
     return kinds
 
 
 def _kinds(
     rgb: UInt8Array,
     behind: Float32Array,
-    floor: float,
-    slope_floor: float,
+    contrast: Contrast,
     taken: Float32Array | None = None,
     error: float = 0.0,
 ) -> UInt8Array:
@@ -169,16 +196,17 @@ def _kinds(
 
     Where ``taken (H, W)`` says which part of the light a shadow takes, to within ``error``, only what agrees is shadow.
     """
+    floor = contrast.floor
     lit = behind if taken is None else behind * _thrice(1.0 - taken)
     fine = cv2.GaussianBlur(rgb, (0, 0), _FINE_PX).astype(np.float32)
-    fine_off = _length(weighted(fine - lit))
+    fine_off = _length(contrast.weigh(fine - lit))
     if fine_off.max() < floor:
         return np.full(rgb.shape[:2], GROUND, np.uint8)
-    smooth = _smooth_offset(rgb, lit)
+    smooth = _smooth_offset(rgb, lit, contrast)
     colors = cv2.GaussianBlur(rgb, (0, 0), _SMOOTH_PX).astype(np.float32)
     power = _sum(behind * behind)
     light = _sum(colors * behind) / np.maximum(power, 1.0)
-    tint = _length(weighted(colors - _thrice(light) * behind))
+    tint = _length(contrast.weigh(colors - _thrice(light) * behind))
     dark = (1.0 - light) * np.sqrt(power)
     shadow = (light > _DEEPEST_SHADOW) & (light < 1.0) & (tint < 0.7 * floor + _SHADOW_TINT * dark)
     if taken is not None:
@@ -187,14 +215,14 @@ def _kinds(
     slope = _slope(luma)
     around = np.ones((_RANGE_PX, _RANGE_PX), np.uint8)
     levels = cv2.dilate(luma, around) - cv2.erode(luma, around)
-    sharp = (slope > slope_floor) & (slope > _SHARP_SLOPE * levels)
+    sharp = (slope > contrast.slope) & (slope > _SHARP_SLOPE * levels)
     kinds = np.full(rgb.shape[:2], PAPER, np.uint8)
     np.putmask(kinds, shadow, SHADOW)
     np.putmask(kinds, sharp, EDGE)
     limit = floor if taken is None else floor + _SHADE_DOUBT * taken * np.sqrt(power)
     np.putmask(kinds, np.minimum(_length(smooth), fine_off) < limit, GROUND)
     if taken is not None:
-        plain = np.minimum(_length(weighted(colors - behind)), _length(weighted(fine - behind)))
+        plain = np.minimum(_length(contrast.weigh(colors - behind)), _length(contrast.weigh(fine - behind)))
         np.putmask(kinds, plain < floor, GROUND)
     return kinds
 
@@ -220,20 +248,23 @@ def _thrice(values: Float32Array | FloatArray) -> Float32Array:
     return np.asarray(cv2.merge([values, values, values]), np.float32)
 
 
-def refine_borders(picture: UInt8Array, paper: BoolArray, floor: float) -> BoolArray:
+def refine_borders(
+    picture: UInt8Array, paper: BoolArray, contrast: Contrast, inside_px: Sequence[float] = INSIDE_PX
+) -> BoolArray:
     """Move the border of ``paper (H, W)`` to where the colours of a page ``(H, W, 3)`` change, by a few px at most.
 
-    Where inside and outside differ by less than ``floor`` levels, the border stays.
+    Where inside and outside do not differ enough, the border stays. ``inside_px``: depth in the mask from which on a pixel is
+    all paper, for each round.
     """
     refined = np.empty_like(paper)
     height, width = paper.shape
     for tile in tiles(height, width, _BORDER_RIM_PX, _PART_PX):
         mask = paper[tile.outer]
         if mask.any() and not mask.all():
-            colors = weighted(picture[tile.outer].astype(np.float32))
+            colors = contrast.weigh(picture[tile.outer].astype(np.float32))
             colors = np.asarray(cv2.GaussianBlur(colors, (0, 0), _PIXEL_PX), np.float32)
-            for inside_px in _INSIDE_PX:
-                mask = _refine(colors, mask, inside_px, floor)
+            for depth_px in inside_px:
+                mask = _refine(colors, mask, depth_px, contrast.floor)
         refined[tile.inner] = mask[tile.core]
     return refined
 

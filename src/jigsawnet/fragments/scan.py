@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.fragments import levels
 from jigsawnet.fragments.background import Background, Box, fit_background
 from jigsawnet.fragments.objects import (
     SUSPECT_NECK,
@@ -18,11 +19,11 @@ from jigsawnet.fragments.objects import (
     split_touching,
     usual_area,
 )
-from jigsawnet.fragments.paper import find_paper, refine_borders
+from jigsawnet.fragments.paper import Contrast
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, UInt8Array
 
-STEPS = 5
+STEPS = levels.STEPS + 1
 """Parts of the work of finding the pieces of a scan."""
 _MIN_AREA_PX = 64
 _SUSPECT_AREA = 1.5
@@ -84,8 +85,8 @@ class ScanResult:
 
     pieces: tuple[ScanPiece, ...]
     background: Background
-    contrast_floor: float
-    """Difference from the background, in levels, from which on something counted as paper."""
+    contrast: Contrast
+    """How colours were compared, and the difference from which on something counted as paper."""
     split: tuple[tuple[int, ...], ...] = ()
     """Groups of pieces that were cut apart at a narrow neck."""
     suspects: tuple[int, ...] = ()
@@ -94,6 +95,8 @@ class ScanResult:
     """Objects ignored because they are small."""
     n_rectangles: int = 0
     """Objects left out because they are foreign rectangles."""
+    n_edges: int = 0
+    """Strips left out because they are the edge of the scan itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,9 +128,8 @@ def find_pieces(
         raise InputError(f"A scan must be an RGB picture of at least 16 x 16 px, not {picture.shape} {picture.dtype}.")
     background = fit_background(picture, exclude)
     step()
-    paper, floor = find_paper(picture, background, config.min_contrast, step)
-    paper = refine_borders(picture, paper, floor)
-    step()
+    trimmed, contrast = levels.find_mask(picture, background, config.min_contrast, step)
+    paper = trimmed.mask.copy()
     for x, y, width, height in exclude:
         paper[max(0, y) : max(0, y + height), max(0, x) : max(0, x + width)] = False
     objects, n_specks = _find_objects(paper, config.speck_share)
@@ -141,11 +143,12 @@ def find_pieces(
     return ScanResult(
         pieces,
         background,
-        floor,
+        contrast,
         tuple(group for group in groups if len(group) > 1),
         tuple(i for i, k in enumerate(order) if parts[k].suspect),
-        n_specks,
+        n_specks + trimmed.n_phantoms,
         len(objects) - len(kept),
+        trimmed.n_edges,
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from synthesis.scan_score import border_error, score_scan
-from synthesis.scans import SheetConfig, make_scans
+from jigsawnet_bench.scans.score import border_error, score_scan
+from jigsawnet_bench.scans.lay import SheetConfig, make_scans
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import fit_background

@@ -1,0 +1,60 @@
+"""The mask of a page from coarse to fine: pieces are found on a reduced copy, in which noise and weave average out; then only
+their borders are looked at again, at each finer level up to that of the scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from jigsawnet.fragments.background import Background
+from jigsawnet.fragments.paper import Contrast, find_paper, measure_contrast, offset_length, refine_borders
+from jigsawnet.fragments.trim import Trimmed, trim_mask
+from jigsawnet.types import BoolArray, UInt8Array
+
+STEPS = 5
+"""Parts of the work."""
+_WORK_PX = 1800
+"""A page with a longer side is reduced."""
+_LEAST_PX = 600
+"""A page is not reduced below this."""
+_TEXTURED_FLOOR = 7.0
+"""A background from which only so many levels stand out is textured, and is looked at on a smaller copy."""
+_FINER_PX = (3.0, 2.2)
+"""Depth in the mask from which on a pixel is all paper, for each round at a finer level."""
+
+
+def find_mask(
+    picture: UInt8Array, background: Background, min_contrast: float, step: Callable[[], None] = lambda: None
+) -> tuple[Trimmed, Contrast]:
+    """Mask ``(H, W)`` of the pieces on a page ``(H, W, 3)``, with what was taken off it, and what stands out on this page."""
+    factor = -(-max(picture.shape[:2]) // _WORK_PX)
+    small, ground, contrast = _level(picture, background, factor, min_contrast)
+    if contrast.floor > _TEXTURED_FLOOR and max(small.shape[:2]) >= 2 * _LEAST_PX:
+        factor *= 2
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
+    paper = find_paper(small, ground, contrast, step)
+    paper = refine_borders(small, paper, contrast)
+    trimmed = trim_mask(paper, offset_length(small, ground, contrast))
+    step()
+    mask = trimmed.mask
+    while factor > 1:
+        factor = -(-factor // 2)
+        small, _, contrast = _level(picture, background, factor, min_contrast)
+        size = small.shape[1], small.shape[0]
+        mask = np.asarray(cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) > 0.5, np.bool_)
+        mask = refine_borders(small, mask, contrast, _FINER_PX)
+    step()
+    return trimmed.with_mask(mask), contrast
+
+
+def _level(
+    picture: UInt8Array, background: Background, factor: int, min_contrast: float
+) -> tuple[UInt8Array, Background, Contrast]:
+    """The page reduced by a factor, its background, and what stands out from that."""
+    height, width = picture.shape[:2]
+    size = max(1, round(width / factor)), max(1, round(height / factor))
+    small = picture if factor == 1 else np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+    ground = background.scaled(*size)
+    return small, ground, measure_contrast(small, ground, min_contrast)

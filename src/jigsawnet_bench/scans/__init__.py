@@ -1,0 +1,5 @@
+"""Scans and photographs of many pieces, made with their truth; how well their pieces are found.
+
+`lay` lays pieces on pages, `grounds` paints what they lie on, `camera` bends the picture, `made` draws a page at random,
+`score` compares what was found with the truth, `truth` says where the pieces belong, `suite` is ``jigsawnet bench scans``.
+"""
