@@ -38,6 +38,8 @@ _PAGE_PERCENTILE, _OBJECT_PERCENTILE = 80, 70
 _PAD_PX = 16
 _HOLE_GROUND = 0.6
 """Least part of a hole through paper that has the background's own colour."""
+_HOLE_ROUND, _HOLE_LARGE = 0.4, 0.25
+"""A hole is not ragged: its inscribed disc is this part of it; unless it is larger than this part of the paper around it."""
 
 
 def flood(kinds: UInt8Array) -> BoolArray:
@@ -170,6 +172,11 @@ def _fill_holes(paper: BoolArray, kinds: UInt8Array) -> BoolArray:
     ground = np.bincount(label[kinds == GROUND], minlength=n)
     least = max(HOLE_AREA_PX, HOLE_SHARE * np.count_nonzero(paper))
     real = (stats[:, cv2.CC_STAT_AREA] >= least) & (ground >= _HOLE_GROUND * stats[:, cv2.CC_STAT_AREA])
+    depth = cv2.distanceTransform((label > 0).astype(np.uint8), cv2.DIST_L2, 3)
+    deepest = np.zeros(n, np.float32)
+    np.maximum.at(deepest, label[label > 0], depth[label > 0])
+    is_round = np.pi * deepest**2 >= _HOLE_ROUND * stats[:, cv2.CC_STAT_AREA]
+    real &= is_round | (stats[:, cv2.CC_STAT_AREA] > _HOLE_LARGE * np.count_nonzero(paper))
     real[label[0, 0]] = True
     real[0] = False
     filled: BoolArray = ~real[label]

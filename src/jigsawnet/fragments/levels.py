@@ -9,18 +9,18 @@ import cv2
 import numpy as np
 
 from jigsawnet.fragments.background import Background
-from jigsawnet.fragments.paper import Contrast, find_paper, measure_contrast, offset_length, refine_borders
+from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
 from jigsawnet.fragments.trim import Trimmed, trim_mask
 from jigsawnet.types import BoolArray, UInt8Array
 
 STEPS = 5
 """Parts of the work."""
-_WORK_PX = 1800
+_WORK_PX = 1400
 """A page with a longer side is reduced."""
 _LEAST_PX = 600
 """A page is not reduced below this."""
-_TEXTURED_FLOOR = 7.0
-"""A background from which only so many levels stand out is textured, and is looked at on a smaller copy."""
+_FAINT_LEVELS = 30.0
+"""Pieces that stand out by less are looked for on a larger copy, in which they can be told from their shadows."""
 _FINER_PX = (3.0, 2.2)
 """Depth in the mask from which on a pixel is all paper, for each round at a finer level."""
 
@@ -31,12 +31,14 @@ def find_mask(
     """Mask ``(H, W)`` of the pieces on a page ``(H, W, 3)``, with what was taken off it, and what stands out on this page."""
     factor = -(-max(picture.shape[:2]) // _WORK_PX)
     small, ground, contrast = _level(picture, background, factor, min_contrast)
-    if contrast.floor > _TEXTURED_FLOOR and max(small.shape[:2]) >= 2 * _LEAST_PX:
+    if contrast.floor > TEXTURED_FLOOR and max(small.shape[:2]) >= 2 * _LEAST_PX:
         factor *= 2
         small, ground, contrast = _level(picture, background, factor, min_contrast)
-    paper = find_paper(small, ground, contrast, step)
-    paper = refine_borders(small, paper, contrast)
-    trimmed = trim_mask(paper, offset_length(small, ground, contrast))
+    trimmed = _find(small, ground, contrast, step)
+    if trimmed.strength < _FAINT_LEVELS and factor > 1 and contrast.floor < TEXTURED_FLOOR:
+        factor = -(-factor // 2)
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
+        trimmed = _find(small, ground, contrast, lambda: None)
     step()
     mask = trimmed.mask
     while factor > 1:
@@ -47,6 +49,13 @@ def find_mask(
         mask = refine_borders(small, mask, contrast, _FINER_PX)
     step()
     return trimmed.with_mask(mask), contrast
+
+
+def _find(
+    small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None]
+) -> Trimmed:
+    paper = refine_borders(small, find_paper(small, ground, contrast, step), contrast)
+    return trim_mask(paper, offset_length(small, ground, contrast))
 
 
 def _level(

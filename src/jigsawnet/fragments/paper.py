@@ -18,6 +18,7 @@ from jigsawnet.fragments.background import Background, Tile, even_out, tiles
 from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood, keep_sharp_growth
 from jigsawnet.fragments.shade import RIM_PX as SHADE_RIM_PX
 from jigsawnet.fragments.shade import fit_shade
+from jigsawnet.fragments.trim import thin_lines
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 
@@ -31,6 +32,10 @@ _PART_PX, _PART_RIM_PX = 256, 10
 _NOISE_TIMES = 4.5
 """Paper differs from the background by this many times what half of the background's pixels stay below."""
 _MAX_FLOOR = 40.0
+TEXTURED_FLOOR = 7.0
+"""A background from which only so many levels stand out is textured."""
+_TEXTURE_TIMES = 1.0
+"""On texture, paper differs by this many times what nearly all of the background's pixels stay below."""
 _DEEPEST_SHADOW = 0.4
 """A shadow leaves at least this part of the light."""
 _SHADOW_TINT = 0.06
@@ -90,8 +95,10 @@ def find_paper(
     for tile in tiles(height, width, _RIM_PX):
         kinds[tile.inner] = _tile_kinds(picture[tile.outer], _behind(background, tile), contrast)[tile.core]
     frame = background.frame_mask()
+    hidden = thin_lines(kinds != GROUND)
     if frame is not None:
-        kinds[frame] = GROUND
+        hidden |= frame
+    kinds[hidden] = GROUND
     step()
     paper = flood(kinds)
     step()
@@ -103,8 +110,7 @@ def find_paper(
             behind, before = _behind(background, tile), kinds[tile.outer]
             found = _tile_kinds(picture[tile.outer], behind, contrast, taken, shade.error, before)
             second[tile.inner] = found[tile.core]
-        if frame is not None:
-            second[frame] = GROUND
+        second[hidden] = GROUND
         kinds = second
         paper = keep_sharp_growth(paper, flood(kinds), kinds)
     step()
@@ -145,6 +151,8 @@ def measure_contrast(picture: UInt8Array, background: Background, min_contrast: 
     even = even_out(offset)
     difference = np.linalg.norm(offset @ even.T, axis=1)
     floor = min(max(min_contrast, _NOISE_TIMES * float(np.median(difference))), _MAX_FLOOR)
+    if floor > TEXTURED_FLOOR:
+        floor = float(np.clip(_TEXTURE_TIMES * np.percentile(difference, 98), TEXTURED_FLOOR, floor))
     slope = max(0.15 * floor, _SLOPE_TIMES * float(even[0, 0]) * float(np.median(np.concatenate(slopes))))
     return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope)
 

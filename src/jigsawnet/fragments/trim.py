@@ -25,6 +25,8 @@ _LINED = 0.004
 _FAINT, _SMALL, _RAGGED = 0.35, 0.25, 0.6
 """A phantom stands out by less than this part of what pieces do, and is this small, or this little of it is thick."""
 _LEAST_AREA_PX = 32
+_LINE_PX, _LINE_LENGTH, _LINE_PART = 2.5, 0.15, 0.015
+"""Half the width of lines at most; the length at least of one of them, and of all, as a part of the page."""
 _HUGGING = 0.6
 """Part of its length by which a strip lies at the picture's border."""
 _EDGE_THICK, _EDGE_ALL_THICK, _EDGE_ALONE = 0.5, 0.75, 0.02
@@ -37,6 +39,8 @@ class Trimmed:
     """A mask ``(H, W)`` without what is not paper, and how many phantoms and edges of the scan were dropped."""
 
     mask: BoolArray
+    strength: float = 0.0
+    """By how many levels a usual pixel of the mask stands out."""
     n_phantoms: int = 0
     n_edges: int = 0
 
@@ -58,7 +62,26 @@ def trim_mask(paper: BoolArray, strength: Float32Array) -> Trimmed:
     mask = thick | _true_thin(paper, thick, strength)
     mask, n_edges = _drop_edges(mask)
     mask, n_phantoms = _drop_phantoms(mask, strength, radius)
-    return Trimmed(mask, n_phantoms, n_edges)
+    left = strength[mask]
+    return Trimmed(mask, float(np.median(left)) if left.size else 0.0, n_phantoms, n_edges)
+
+
+def thin_lines(objects: BoolArray) -> BoolArray:
+    """The lines ``(H, W)`` of a background among all that stands out from it: a grid, the seams of planks.
+
+    They are thin, and reach over much of the page.
+    """
+    core = _depth(objects) > _LINE_PX
+    thick = objects & (cv2.distanceTransform((~core).astype(np.uint8), cv2.DIST_L2, 5) <= _GIVE_BACK * _LINE_PX)
+    thin = objects & ~thick
+    _, label, stats, _ = cv2.connectedComponentsWithStats(thin.astype(np.uint8), connectivity=8)
+    extent = np.maximum(stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT])
+    extent[0] = 0
+    long = extent > _LINE_LENGTH * max(objects.shape)
+    if long.any():
+        long = extent > _LINE_PART * max(objects.shape)
+    lines: BoolArray = long[label]
+    return lines
 
 
 def _areas(mask: BoolArray) -> NDArray[np.int64]:
