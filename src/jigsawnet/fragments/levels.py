@@ -10,7 +10,7 @@ import numpy as np
 
 from jigsawnet.fragments.background import Background
 from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
-from jigsawnet.fragments.trim import Trimmed, trim_mask
+from jigsawnet.fragments.trim import Trimmed, slits, trim_mask
 from jigsawnet.types import BoolArray, UInt8Array
 
 STEPS = 5
@@ -34,27 +34,28 @@ def find_mask(
     if contrast.floor > TEXTURED_FLOOR and max(small.shape[:2]) >= 2 * _LEAST_PX:
         factor *= 2
         small, ground, contrast = _level(picture, background, factor, min_contrast)
-    trimmed = _find(small, ground, contrast, step)
+    trimmed = _find(small, ground, contrast, step, factor)
     if trimmed.strength < _FAINT_LEVELS and factor > 1 and contrast.floor < TEXTURED_FLOOR:
         factor = -(-factor // 2)
         small, ground, contrast = _level(picture, background, factor, min_contrast)
-        trimmed = _find(small, ground, contrast, lambda: None)
+        trimmed = _find(small, ground, contrast, lambda: None, factor)
     step()
-    mask = trimmed.mask
+    mask, is_next = trimmed.mask, True
     while factor > 1:
         factor = -(-factor // 2)
-        small, _, contrast = _level(picture, background, factor, min_contrast)
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
         size = small.shape[1], small.shape[0]
         mask = np.asarray(cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) > 0.5, np.bool_)
-        mask = refine_borders(small, mask, contrast, _FINER_PX)
+        mask = refine_borders(small, mask, contrast, _FINER_PX if factor > 1 or is_next else _FINER_PX[1:])
+        if contrast.one_paper and is_next:
+            mask &= ~slits(mask & (offset_length(small, ground, contrast) < contrast.floor))
+        is_next = False
     step()
     return trimmed.with_mask(mask), contrast
 
 
-def _find(
-    small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None]
-) -> Trimmed:
-    paper = refine_borders(small, find_paper(small, ground, contrast, step), contrast)
+def _find(small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None], factor: int) -> Trimmed:
+    paper = refine_borders(small, find_paper(small, ground, contrast, step, factor), contrast)
     return trim_mask(paper, offset_length(small, ground, contrast))
 
 

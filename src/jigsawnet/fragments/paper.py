@@ -36,6 +36,13 @@ TEXTURED_FLOOR = 7.0
 """A background from which only so many levels stand out is textured."""
 _TEXTURE_TIMES = 1.0
 """On texture, paper differs by this many times what nearly all of the background's pixels stay below."""
+_PARTS_OF_PIECES, _MOST_RAISED = (0.12, 0.09, 0.06), 12.0
+"""What part of the pieces' contrast paper must have, the first that fits; in levels at most."""
+_VALLEY, _VALLEY_SHARE = 2.5, 0.03
+"""Up to so many times the floor at most this part of what stands out."""
+_FAR, _ALIKE, _ALIKE_SHARE, _ONE_PAPER = 60.0, 0.15, 0.6, 0.3
+"""Paper is one that stands out by so many levels, to within this part of them on this share of it; then the floor is the last
+part of them."""
 _DEEPEST_SHADOW = 0.4
 """A shadow leaves at least this part of the light."""
 _SHADOW_TINT = 0.06
@@ -44,7 +51,8 @@ _SHARP_SLOPE = 0.215
 """Slope of an edge, per px, over the range of levels around it: 0.28 for paper in focus, below 0.17 for a shadow."""
 _RANGE_PX = 9
 _SLOPE_TIMES = 5.0
-_MAX_SAMPLES = 200_000
+_MAX_SAMPLES, _MAX_WINDOWS = 200_000, 20
+"""Pixels and windows of a page on which its background is measured, about."""
 _SHADE_TIMES, _SHADE_MORE = 1.5, 0.03
 """A shadow takes at most so many times the light that the law says, and so much more."""
 _SHADE_DOUBT = 0.1
@@ -76,6 +84,8 @@ class Contrast:
     matrix: Float32Array
     floor: float
     slope: float
+    one_paper: bool = False
+    """True where all pieces are of one paper, far from the background: what is near the background's colour is background."""
 
     def weigh(self, rgb: Float32Array) -> Float32Array:
         """RGB differences ``(H, W, 3)`` as they count."""
@@ -83,9 +93,13 @@ class Contrast:
 
 
 def find_paper(
-    picture: UInt8Array, background: Background, contrast: Contrast, step: Callable[[], None] = lambda: None
+    picture: UInt8Array,
+    background: Background,
+    contrast: Contrast,
+    step: Callable[[], None] = lambda: None,
+    reduced: int = 1,
 ) -> BoolArray:
-    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``.
+    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, which was ``reduced`` by that factor.
 
     A first mask shows how shadows fall on this page; knowing that, the second tells them from pale or grey paper. ``step`` is
     called after each of three parts of the work.
@@ -100,7 +114,7 @@ def find_paper(
         hidden |= frame
     kinds[hidden] = GROUND
     step()
-    paper = flood(kinds)
+    paper = flood(kinds, reduced)
     step()
     shade = fit_shade(picture, paper, background)
     if shade.terms:
@@ -112,7 +126,7 @@ def find_paper(
             second[tile.inner] = found[tile.core]
         second[hidden] = GROUND
         kinds = second
-        paper = keep_sharp_growth(paper, flood(kinds), kinds)
+        paper = keep_sharp_growth(paper, flood(kinds, reduced), kinds)
     step()
     return paper
 
@@ -132,17 +146,19 @@ def _behind(background: Background, tile: Tile) -> Float32Array:
 
 def measure_contrast(picture: UInt8Array, background: Background, min_contrast: float) -> Contrast:
     """What stands out from the background's own grain and texture."""
-    offsets, slopes = [], []
+    offsets, slopes, others = [], [], [np.zeros((0, 3), np.float32)]
     height, width = picture.shape[:2]
     step = 1 + height * width // _MAX_SAMPLES
-    for tile in tiles(height, width, 0, 512):
+    windows = list(tiles(height, width, 0, 512))
+    for tile in windows[:: 1 + len(windows) // _MAX_WINDOWS]:
         rows, cols = tile.outer
         size = cols.stop - cols.start, rows.stop - rows.start
         seen = cv2.erode(background.seen_window(*tile.corner, *size).astype(np.uint8), np.ones((15, 15), np.uint8))
-        if np.count_nonzero(seen) < 1000 and height * width > 1_000_000:
-            continue
         rest = picture[tile.outer].astype(np.float32) - background.window(*tile.corner, *size)
         smooth = np.asarray(cv2.GaussianBlur(cv2.transform(rest, _RGB_TO_WEIGHTED), (0, 0), _SMOOTH_PX), np.float32)
+        others.append(smooth[seen == 0][::step])
+        if np.count_nonzero(seen) < 1000 and height * width > 1_000_000:
+            continue
         offsets.append(smooth[seen > 0][::step])
         slopes.append(_slope(smooth[..., 0])[seen > 0][::step])
     offset = np.concatenate(offsets) if offsets else np.zeros((0, 3), np.float32)
@@ -153,8 +169,29 @@ def measure_contrast(picture: UInt8Array, background: Background, min_contrast: 
     floor = min(max(min_contrast, _NOISE_TIMES * float(np.median(difference))), _MAX_FLOOR)
     if floor > TEXTURED_FLOOR:
         floor = float(np.clip(_TEXTURE_TIMES * np.percentile(difference, 98), TEXTURED_FLOOR, floor))
+    floor, one_paper = _follow_pieces(np.linalg.norm(np.concatenate(others) @ even.T, axis=1), floor)
     slope = max(0.15 * floor, _SLOPE_TIMES * float(even[0, 0]) * float(np.median(np.concatenate(slopes))))
-    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope)
+    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope, one_paper)
+
+
+def _follow_pieces(strength: FloatArray, floor: float) -> tuple[float, bool]:
+    """A higher floor where pieces stand out far more than the background's own specks and reflections do.
+
+    ``strength (N,)``: how much pixels stand out that are not plainly background. A floor is raised to a part of what pieces do
+    when hardly anything stands out by a little more than that; to more of it where all pieces are of one paper.
+    """
+    paper = strength[strength > 2.0 * floor]
+    if not paper.size:
+        return floor, False
+    middle = float(np.median(paper))
+    alike = np.mean(np.abs(paper - middle) < _ALIKE * middle)
+    if middle > _FAR and alike > _ALIKE_SHARE:
+        return max(floor, _ONE_PAPER * middle), True
+    for part in _PARTS_OF_PIECES:
+        raised = min(part * middle, _MOST_RAISED)
+        if raised > floor and np.mean((paper > raised) & (paper < _VALLEY * raised)) < _VALLEY_SHARE:
+            return raised, False
+    return floor, False
 
 
 def _smooth_offset(rgb: UInt8Array, behind: Float32Array, contrast: Contrast) -> Float32Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -28,6 +28,8 @@ STEPS = levels.STEPS + 1
 _MIN_AREA_PX = 64
 _SUSPECT_AREA = 1.5
 """An object with a neck is suspected to be two pieces from this many times the usual area on."""
+_LEAST_ALIKE, _ALIKE_SHARE = 5, 0.7
+"""Pieces are of one size when there are so many, and this part of them differs by less than a third."""
 _RIM_PX = 2.5
 """Depth from which on a pixel shows paper alone; the outermost pixels have a depth of one."""
 
@@ -135,7 +137,7 @@ def find_pieces(
     objects, n_specks = _find_objects(paper, config.speck_share)
     usual = usual_area([int(np.count_nonzero(o.mask)) for o in objects])
     kept = [o for o in objects if not (config.drop_rectangles and is_foreign_rectangle(o.mask, [p.mask for p in objects]))]
-    parts = [part for o in kept for part in _split(o, usual, config.split)]
+    parts = _suspect_large([part for o in kept for part in _split(o, usual, config.split)])
     order = _reading_order(parts)
     pieces = tuple(_cut_out(picture, parts[k], config.margin_px) for k in order)
     origins = [parts[k].origin for k in order]
@@ -176,6 +178,17 @@ def _split(one: _Object, usual: float, split: bool) -> list[_Object]:
         corner = one.corner[0] + x, one.corner[1] + y
         parts.append(_Object(mask[y : y + height, x : x + width], corner, one.origin, suspect))
     return parts
+
+
+def _suspect_large(parts: list[_Object]) -> list[_Object]:
+    """Where nearly all pieces are of one size, as strips are, one much larger is suspected to be several."""
+    areas = np.array([np.count_nonzero(part.mask) for part in parts], np.float64)
+    if len(parts) < _LEAST_ALIKE:
+        return parts
+    middle = np.median(areas)
+    if np.mean(np.abs(areas - middle) < 0.3 * middle) < _ALIKE_SHARE:
+        return parts
+    return [replace(part, suspect=part.suspect or area > 1.6 * middle) for part, area in zip(parts, areas, strict=True)]
 
 
 def _reading_order(parts: Sequence[_Object]) -> list[int]:

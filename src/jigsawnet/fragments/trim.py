@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.fragments.objects import usual_area
+from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array
 
 _THIN_SHARE, _THIN_DEPTH = 0.03, 0.25
@@ -24,6 +25,9 @@ _LINED = 0.004
 """Part of the background in thin parts of its own from which on it has lines, such as a grid: all thin parts are its."""
 _FAINT, _SMALL, _RAGGED = 0.35, 0.25, 0.6
 """A phantom stands out by less than this part of what pieces do, and is this small, or this little of it is thick."""
+_FAINT_PART, _CORE_PX, _GROWTH_SHARE = 0.2, 1.5, 0.25
+"""A growth stands out by less than this part of what pieces do, is at least twice this wide, and at most this part of a usual
+piece."""
 _LEAST_AREA_PX = 32
 _LINE_PX, _LINE_LENGTH, _LINE_PART = 2.5, 0.15, 0.015
 """Half the width of lines at most; the length at least of one of them, and of all, as a part of the page."""
@@ -60,6 +64,7 @@ def trim_mask(paper: BoolArray, strength: Float32Array) -> Trimmed:
     if not thick.any():
         return Trimmed(paper)
     mask = thick | _true_thin(paper, thick, strength)
+    mask &= ~_faint_growths(mask, strength, usual_area(areas))
     mask, n_edges = _drop_edges(mask)
     mask, n_phantoms = _drop_phantoms(mask, strength, radius)
     left = strength[mask]
@@ -82,6 +87,16 @@ def thin_lines(objects: BoolArray) -> BoolArray:
         long = extent > _LINE_PART * max(objects.shape)
     lines: BoolArray = long[label]
     return lines
+
+
+def slits(ground: BoolArray) -> BoolArray:
+    """The long parts of a mask ``(H, W)``: background seen between pieces that lie close to each other."""
+    _, label, stats, _ = cv2.connectedComponentsWithStats(ground.astype(np.uint8), connectivity=8)
+    extent = np.maximum(stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT])
+    long = extent > _LINE_PART * max(ground.shape)
+    long[0] = False
+    found: BoolArray = long[label]
+    return found
 
 
 def _areas(mask: BoolArray) -> NDArray[np.int64]:
@@ -122,6 +137,27 @@ def _true_thin(paper: BoolArray, thick: BoolArray, strength: Float32Array) -> Bo
     kept = mean > _STRONG * usual
     kept[0] = False
     return thin & kept[label]
+
+
+def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> BoolArray:
+    """Parts ``(H, W)`` of a mask that hardly stand out and lie beside pieces, not within: the background's texture.
+
+    A dark part of a picture on a dark ground is bordered by its piece for the most part, a growth by the ground.
+    """
+    faint = mask & (strength < _FAINT_PART * float(np.median(strength[mask])))
+    core = _depth(faint) > _CORE_PX
+    n, label, stats, _ = cv2.connectedComponentsWithStats(core.astype(np.uint8), connectivity=8)
+    if n == 1:
+        return core
+    nearest, away = nearest_pixels(core)
+    whole = np.where(away <= _CORE_PX + 2.0, label.ravel()[nearest], 0)
+    ring = np.where((away > _CORE_PX + 2.0) & (away <= _CORE_PX + 4.0), label.ravel()[nearest], 0)
+    beside = np.bincount(ring[mask & ~faint], minlength=n)
+    outside = np.bincount(ring[~mask], minlength=n)
+    areas = np.bincount(whole[faint], minlength=n)
+    growth = (beside < outside) & (beside > 0) & (areas < _GROWTH_SHARE * usual)
+    growth[0] = False
+    return faint & growth[whole]
 
 
 def _drop_phantoms(mask: BoolArray, strength: Float32Array, radius: float) -> tuple[BoolArray, int]:
