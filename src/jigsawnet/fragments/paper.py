@@ -40,9 +40,9 @@ _PARTS_OF_PIECES, _MOST_RAISED = (0.12, 0.09, 0.06), 12.0
 """What part of the pieces' contrast paper must have, the first that fits; in levels at most."""
 _VALLEY, _VALLEY_SHARE = 2.5, 0.03
 """Up to so many times the floor at most this part of what stands out."""
-_FAR, _ALIKE, _ALIKE_SHARE, _ONE_PAPER = 60.0, 0.15, 0.6, 0.3
+_FAR, _ALIKE, _ALIKE_SHARE, _ONE_PAPER, _MOST_ONE_PAPER = 60.0, 0.15, 0.6, 0.3, 16.0
 """Paper is one that stands out by so many levels, to within this part of them on this share of it; then the floor is the last
-part of them."""
+part of them, in levels at most as given."""
 _DEEPEST_SHADOW = 0.4
 """A shadow leaves at least this part of the light."""
 _SHADOW_TINT = 0.06
@@ -84,6 +84,8 @@ class Contrast:
     matrix: Float32Array
     floor: float
     slope: float
+    noise: float
+    """Least difference that stands out from the background's grain alone, whatever the pieces are."""
     one_paper: bool = False
     """True where all pieces are of one paper, far from the background: what is near the background's colour is background."""
 
@@ -163,15 +165,16 @@ def measure_contrast(picture: UInt8Array, background: Background, min_contrast: 
         slopes.append(_slope(smooth[..., 0])[seen > 0][::step])
     offset = np.concatenate(offsets) if offsets else np.zeros((0, 3), np.float32)
     if not len(offset):
-        return Contrast(_RGB_TO_WEIGHTED, min_contrast, 0.3 * min_contrast)
+        return Contrast(_RGB_TO_WEIGHTED, min_contrast, 0.3 * min_contrast, min_contrast)
     even = even_out(offset)
     difference = np.linalg.norm(offset @ even.T, axis=1)
     floor = min(max(min_contrast, _NOISE_TIMES * float(np.median(difference))), _MAX_FLOOR)
     if floor > TEXTURED_FLOOR:
         floor = float(np.clip(_TEXTURE_TIMES * np.percentile(difference, 98), TEXTURED_FLOOR, floor))
+    noise = floor
     floor, one_paper = _follow_pieces(np.linalg.norm(np.concatenate(others) @ even.T, axis=1), floor)
     slope = max(0.15 * floor, _SLOPE_TIMES * float(even[0, 0]) * float(np.median(np.concatenate(slopes))))
-    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope, one_paper)
+    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope, noise, one_paper)
 
 
 def _follow_pieces(strength: FloatArray, floor: float) -> tuple[float, bool]:
@@ -186,7 +189,7 @@ def _follow_pieces(strength: FloatArray, floor: float) -> tuple[float, bool]:
     middle = float(np.median(paper))
     alike = np.mean(np.abs(paper - middle) < _ALIKE * middle)
     if middle > _FAR and alike > _ALIKE_SHARE:
-        return max(floor, _ONE_PAPER * middle), True
+        return max(floor, min(_ONE_PAPER * middle, _MOST_ONE_PAPER)), True
     for part in _PARTS_OF_PIECES:
         raised = min(part * middle, _MOST_RAISED)
         if raised > floor and np.mean((paper > raised) & (paper < _VALLEY * raised)) < _VALLEY_SHARE:
@@ -309,7 +312,7 @@ def refine_borders(
             colors = contrast.weigh(picture[tile.outer].astype(np.float32))
             colors = np.asarray(cv2.GaussianBlur(colors, (0, 0), _PIXEL_PX), np.float32)
             for depth_px in inside_px:
-                mask = _refine(colors, mask, depth_px, contrast.floor)
+                mask = _refine(colors, mask, depth_px, contrast.noise)
         refined[tile.inner] = mask[tile.core]
     return refined
 

@@ -163,7 +163,7 @@ def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> Boo
 def _drop_phantoms(mask: BoolArray, strength: Float32Array, radius: float) -> tuple[BoolArray, int]:
     """A mask without objects that hardly stand out and are small or ragged, and how many these are."""
     n, label, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
-    areas = stats[:, cv2.CC_STAT_AREA].astype(np.float64)
+    areas = np.maximum(1.0, stats[:, cv2.CC_STAT_AREA].astype(np.float64))
     mean = np.bincount(label.ravel(), strength.ravel(), minlength=n) / areas
     usual = usual_area(stats[1:, cv2.CC_STAT_AREA])
     by_area = np.argsort(mean[1:])
