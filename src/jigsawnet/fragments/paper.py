@@ -51,7 +51,7 @@ _SHARP_SLOPE = 0.215
 """Slope of an edge, per px, over the range of levels around it: 0.28 for paper in focus, below 0.17 for a shadow."""
 _RANGE_PX = 9
 _SLOPE_TIMES = 5.0
-_MAX_SAMPLES, _MAX_WINDOWS = 200_000, 20
+_MAX_SAMPLES, _MAX_WINDOWS = 100_000, 12
 """Pixels and windows of a page on which its background is measured, about."""
 _SHADE_TIMES, _SHADE_MORE = 1.5, 0.03
 """A shadow takes at most so many times the light that the law says, and so much more."""

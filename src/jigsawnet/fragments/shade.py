@@ -23,7 +23,7 @@ _NEAREST_PX, _FARTHEST_PX = 2.5, 24.0
 """Distances from paper between which shadow is looked at."""
 _MAX_SAMPLES, _ROUNDS = 8_000, 3
 """Pixels that the law is fitted to, and rounds of robust least squares."""
-_SWEEPS = 60
+_SWEEPS = 25
 _RIDGE = 1e-6
 """Only keeps the equations solvable. More of it makes the law too weak beside paper, where it is needed: measured."""
 _LEAST_SAMPLES = 500
