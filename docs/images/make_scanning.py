@@ -1,6 +1,6 @@
 """Makes the pictures of scanning.md from a page of pieces with known faults.
 
-    PYTHONPATH=tests/helpers python docs/images/make_scanning.py
+PYTHONPATH=tests/helpers python docs/images/make_scanning.py
 """
 
 from __future__ import annotations

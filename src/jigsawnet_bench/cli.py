@@ -30,10 +30,10 @@ class Bench:
     photos-1000, damage, pages, authors, or the path of a .toml file like these. Or one stage: match: how many true neighbours
     each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
     right joins from wrong ones; precision: the same in short, for many kinds of puzzles, with the pieces of --folders, or of
-    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair; scans: how many pieces are found on made scans and
-    photographs, and how exactly. Or learners: go on with the training of
-    the paper's networks, one small file each; table-1: their decisions on photographs not trained on. Or docs: write
-    docs/results.md, docs/stages.md and docs/failures.md."""
+    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair; scans: how many pieces are found on
+    made scans and photographs, and how exactly. Or learners: go on with the training of the paper's networks, one small file
+    each; table-1: their decisions on photographs not trained on. Or docs: write docs/results.md, docs/stages.md and
+    docs/failures.md."""
     photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")

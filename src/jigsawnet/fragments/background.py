@@ -42,8 +42,8 @@ _MOST_COLORS, _COLOR_SHARE = 3, 0.12
 """Frequent colours of the border that are tried, each on at least this part of it."""
 _SMALL_SHARE, _SMALL_WEIGHT = 1e-3, 100.0
 """Objects smaller than this part of the page are letters and specks; much of them speaks against a background."""
-_GLARE_ROUNDS, _GLARE_PX, _GLARE_LEVELS, _GLARE_LEAST = 60, 3.0, 8.0, 0.012
-"""Rounds of growth, how near neighbours are in px and in levels, and the least part of a page that is called glare."""
+_GLARE_ROUNDS, _GLARE_PX, _GLARE_LEVELS, _GLARE_LEAST = 60, 3.0, (5.0, 8.0), 0.012
+"""Rounds of growth, how near neighbours are in px and in levels (least, most), the least part of a page called glare."""
 _FRAME_SPAN, _FRAME_SOLID, _FRAME_RING, _FRAME_GROUND = 0.7, 0.97, 0.6, 0.15
 """A frame leaves a page of this part of the picture's sides, this convex, with one colour on this part of its border and this
 part of its area."""
@@ -118,7 +118,7 @@ def _find_glare(small: Float32Array, surface: Float32Array, seen: BoolArray, usa
     """
     lighter = usable & ~seen & (np.min(small - surface, axis=2) > -_NEAREST_LEVELS)
     lighter &= (small - surface).mean(axis=2) > _NEAREST_LEVELS
-    limit = min(_GLARE_LEVELS, 1.5 * _limit(np.abs(small - surface).max(axis=2)[seen]))
+    limit = float(np.clip(1.5 * _limit(np.abs(small - surface).max(axis=2)[seen]), *_GLARE_LEVELS))
     known, disc = seen.copy(), np.ones((5, 5), np.uint8)
     for _ in range(_GLARE_ROUNDS):
         weight = cv2.GaussianBlur(known.astype(np.float32), (0, 0), _GLARE_PX)
@@ -211,13 +211,14 @@ def _grow_surface(
 def _unlikeness(rest: Float32Array, near: BoolArray) -> Float32Array:
     """How far off the surface each pixel is, in levels; directions in which the background itself varies count less."""
     matrix = even_out(rest[near])
-    x, y, z = cv2.split(cv2.transform(rest, matrix))
-    return np.asarray(cv2.max(cv2.max(cv2.absdiff(x, 0), cv2.absdiff(y, 0)), cv2.absdiff(z, 0)), np.float32)
+    return np.asarray(np.abs(cv2.transform(rest, matrix)).max(axis=2), np.float32)
 
 
 def even_out(rest: Float32Array) -> Float32Array:
-    """Matrix ``(3, 3)`` that shrinks colour differences where those of the background ``(N, 3)`` are large: C its covariance,
-    ``(1 + C / s²)^(-1/2)``; it leaves alone what varies by less than s levels."""
+    """Matrix ``(3, 3)`` that shrinks colour differences in directions in which those of the background ``(N, 3)`` are large.
+
+    It is ``(1 + C / s²)^(-1/2)``, C their covariance, and leaves alone what varies by less than s levels.
+    """
     if len(rest) < 50:
         return np.eye(3, dtype=np.float32)
     sample = rest[:: 1 + len(rest) // 20_000].astype(np.float64)
@@ -237,14 +238,16 @@ def _limit(off: Float32Array) -> float:
 def _ring(usable: BoolArray) -> BoolArray:
     """The outermost pixels of what is looked at."""
     inner = cv2.erode(usable.astype(np.uint8), np.ones((5, 5), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0)
-    return usable & (inner == 0)
+    ring: BoolArray = usable & (inner == 0)
+    return ring
 
 
 def _border_colors(small: Float32Array, usable: BoolArray) -> list[tuple[Float32Array, float]]:
     """Medians of the most frequent colours among the outermost pixels, and the part of them that each has."""
     ring = _ring(usable)
     colors = small[ring] if ring.any() else small.reshape(-1, 3)
-    total, found = len(colors), []
+    total = len(colors)
+    found: list[tuple[Float32Array, float]] = []
     while len(found) < _MOST_COLORS and len(colors):
         packed = np.clip(colors, 0, 255).astype(np.int64) // _BIN_LEVELS @ np.array([1024, 32, 1])
         values, frequency = np.unique(packed, return_counts=True)

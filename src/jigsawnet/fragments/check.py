@@ -133,7 +133,9 @@ def _cut_off(result: ScanResult) -> Iterator[Finding]:
 
 def _no_background(result: ScanResult) -> Iterator[Finding]:
     if result.background.is_seen.mean() < _LEAST_GROUND:
-        sentence = "Hardly any background can be told from pieces: lay them apart on one plain colour, all of it in the picture."
+        sentence = (
+            "Hardly any background can be told from pieces: lay them apart on one plain colour, all of it in the picture."
+        )
         yield Finding("no background", sentence)
 
 

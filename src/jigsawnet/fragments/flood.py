@@ -178,7 +178,7 @@ def _fill_holes(paper: BoolArray, kinds: UInt8Array) -> BoolArray:
     real = (stats[:, cv2.CC_STAT_AREA] >= least) & (ground >= _HOLE_GROUND * stats[:, cv2.CC_STAT_AREA])
     depth = cv2.distanceTransform((label > 0).astype(np.uint8), cv2.DIST_L2, 3)
     deepest = np.zeros(n, np.float32)
-    np.maximum.at(deepest, label[label > 0], depth[label > 0])
+    np.maximum.at(deepest, label[label > 0].astype(np.intp), depth[label > 0])
     is_round = np.pi * deepest**2 >= _HOLE_ROUND * stats[:, cv2.CC_STAT_AREA]
     rim = (label > 0) & (depth < 2.0)
     sharp = np.bincount(label[rim & _dilate(kinds == EDGE, _EDGE_REACH_PX)], minlength=n)

@@ -1,5 +1,8 @@
-"""The mask of a page from coarse to fine: pieces are found on a reduced copy, in which noise and weave average out; then only
-their borders are looked at again, at each finer level up to that of the scan."""
+"""The mask of a page from coarse to fine.
+
+Pieces are found on a reduced copy, in which noise and weave average out; then only their borders are looked at again, at each
+finer level up to that of the scan.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from jigsawnet.fragments.background import Background
 from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
 from jigsawnet.fragments.trim import Trimmed, slits, trim_mask
-from jigsawnet.types import BoolArray, UInt8Array
+from jigsawnet.types import UInt8Array
 
 STEPS = 5
 """Parts of the work."""

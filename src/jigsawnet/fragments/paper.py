@@ -205,7 +205,7 @@ def _smooth_offset(rgb: UInt8Array, behind: Float32Array, contrast: Contrast) ->
 def offset_length(picture: UInt8Array, background: Background, contrast: Contrast) -> Float32Array:
     """How much each pixel of a page ``(H, W, 3)`` stands out from its background, ``(H, W)``."""
     length = np.empty(picture.shape[:2], np.float32)
-    for tile in tiles(*length.shape, _PART_RIM_PX, _PART_PX):
+    for tile in tiles(picture.shape[0], picture.shape[1], _PART_RIM_PX, _PART_PX):
         offset = _smooth_offset(picture[tile.outer], _behind(background, tile), contrast)
         length[tile.inner] = _length(offset)[tile.core]
     return length

@@ -6,6 +6,7 @@ What is paper stands out as much as the pieces do; thin growths and objects that
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -113,7 +114,7 @@ def _depth(mask: BoolArray) -> Float32Array:
 def _thin_radius(paper: BoolArray, depth: Float32Array, usual: float) -> float:
     """Half the width up to which parts of this mask are thin."""
     _, label, stats, _ = cv2.connectedComponentsWithStats(paper.astype(np.uint8), connectivity=4)
-    deepest = _largest(label, depth, len(stats))
+    deepest = _largest(np.asarray(label), depth, len(stats))
     areas = stats[:, cv2.CC_STAT_AREA]
     large = areas >= 0.3 * usual
     large[0] = False
@@ -136,7 +137,8 @@ def _true_thin(paper: BoolArray, thick: BoolArray, strength: Float32Array) -> Bo
     mean = np.bincount(label.ravel(), strength.ravel(), minlength=n) / np.maximum(1, areas)
     kept = mean > _STRONG * usual
     kept[0] = False
-    return thin & kept[label]
+    paper_too: BoolArray = thin & kept[label]
+    return paper_too
 
 
 def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> BoolArray:
@@ -146,7 +148,7 @@ def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> Boo
     """
     faint = mask & (strength < _FAINT_PART * float(np.median(strength[mask])))
     core = _depth(faint) > _CORE_PX
-    n, label, stats, _ = cv2.connectedComponentsWithStats(core.astype(np.uint8), connectivity=8)
+    n, label = cv2.connectedComponents(core.astype(np.uint8), connectivity=8)
     if n == 1:
         return core
     nearest, away = nearest_pixels(core)
@@ -165,7 +167,7 @@ def _drop_phantoms(mask: BoolArray, strength: Float32Array, radius: float) -> tu
     n, label, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
     areas = np.maximum(1.0, stats[:, cv2.CC_STAT_AREA].astype(np.float64))
     mean = np.bincount(label.ravel(), strength.ravel(), minlength=n) / areas
-    usual = usual_area(stats[1:, cv2.CC_STAT_AREA])
+    usual = usual_area(stats[1:, cv2.CC_STAT_AREA].astype(np.int64))
     by_area = np.argsort(mean[1:])
     middle = np.searchsorted(np.cumsum(areas[1:][by_area]), 0.5 * areas[1:].sum()) if n > 1 else 0
     usual_strength = mean[1:][by_area[min(middle, n - 2)]] if n > 1 else 0.0
@@ -179,16 +181,14 @@ def _drop_edges(mask: BoolArray) -> tuple[BoolArray, int]:
     """A mask without the strips at the picture's border that are thinner than pieces, and how many these are."""
     n, label, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
     height, width = mask.shape
-    thickness = 2.0 * _largest(label, _depth(mask), n)
+    thickness = 2.0 * _largest(np.asarray(label), _depth(mask), n)
     sides = [np.bincount(side, minlength=n) for side in (label[0], label[-1], label[:, 0], label[:, -1])]
     touching = np.sum(sides, axis=0)
-    inner = touching == 0
-    inner[0] = False
-    areas = stats[:, cv2.CC_STAT_AREA]
+    areas = stats[:, cv2.CC_STAT_AREA].astype(np.int64)
     others = thickness[1:][areas[1:] >= 0.2 * usual_area(areas[1:])] if n > 1 else np.zeros(0)
     usual = float(np.median(others)) if len(others) > 1 else 0.0
     hugging = touching * thickness >= _HUGGING * areas
-    whole = np.any([own >= _WHOLE_SIDE * len(side) for own, side in zip(sides, _sides(label), strict=True)], axis=0)
+    whole = np.any([own >= _WHOLE_SIDE * len(side) for own, side in zip(sides, _sides(np.asarray(label)), strict=True)], axis=0)
     thin = (thickness < _EDGE_THICK * usual) | (whole & (thickness < _EDGE_ALL_THICK * usual))
     thin |= thickness < _EDGE_ALONE * min(height, width) if usual == 0.0 else False
     edge = hugging & thin
@@ -196,11 +196,11 @@ def _drop_edges(mask: BoolArray) -> tuple[BoolArray, int]:
     return mask & ~edge[label], int(np.count_nonzero(edge))
 
 
-def _sides(label: NDArray[np.int32]) -> tuple[NDArray[np.int32], ...]:
+def _sides(label: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     return label[0], label[-1], label[:, 0], label[:, -1]
 
 
-def _largest(label: NDArray[np.int32], values: Float32Array, n: int) -> Float32Array:
+def _largest(label: NDArray[Any], values: Float32Array, n: int) -> Float32Array:
     """The largest of ``values (H, W)`` in each numbered part."""
     largest = np.zeros(n, np.float32)
     inside = label > 0

@@ -36,7 +36,7 @@ def white(shape: tuple[int, int], color: Color, unit: float, rng: np.random.Gene
 
 def wood(shape: tuple[int, int], color: Color, unit: float, rng: np.random.Generator) -> Float32Array:
     """Planks: streaks and rings along the grain, dark pores, a seam between planks."""
-    height, width = shape
+    height = shape[0]
     streaks = 0.6 * smooth_noise(shape, (3 * unit, 220 * unit), rng) + 0.4 * smooth_noise(shape, (12 * unit, 500 * unit), rng)
     bend = smooth_noise(shape, (240 * unit, 700 * unit), rng)
     y = np.arange(height, dtype=np.float32)[:, None]
@@ -50,16 +50,15 @@ def wood(shape: tuple[int, int], color: Color, unit: float, rng: np.random.Gener
     tint = 0.02 * smooth_noise(shape, (60 * unit, 600 * unit), rng)
     page = _tinted(color, np.clip(light, 0.2, 1.6))
     page[..., 2] *= 1.0 - tint
-    return page if rng.random() < 0.5 else np.ascontiguousarray(_turned(page, shape, color, unit, rng))
+    return page if rng.random() < 0.5 else np.ascontiguousarray(_turned(page))
 
 
-def _turned(page: Float32Array, shape: tuple[int, int], color: Color, unit: float, rng: np.random.Generator) -> Float32Array:
+def _turned(page: Float32Array) -> Float32Array:
     """The same planks, lying the other way."""
-    if page.shape[0] == page.shape[1]:
-        return np.asarray(page.transpose(1, 0, 2), np.float32)
-    side = max(shape)
-    reflected = cv2.copyMakeBorder(page, 0, side - shape[0], 0, side - shape[1], cv2.BORDER_REFLECT)
-    return np.asarray(reflected.transpose(1, 0, 2)[: shape[0], : shape[1]], np.float32)
+    height, width = page.shape[:2]
+    side = max(height, width)
+    square = cv2.copyMakeBorder(page, 0, side - height, 0, side - width, cv2.BORDER_REFLECT)
+    return np.asarray(square.transpose(1, 0, 2)[:height, :width], np.float32)
 
 
 def lid(shape: tuple[int, int], color: Color, unit: float, rng: np.random.Generator) -> Float32Array:

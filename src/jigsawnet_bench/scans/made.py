@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 
@@ -17,7 +15,9 @@ KINDS: tuple[str, ...] = ("card", "white", "white on white", "wood", "lid", "fab
 _WIDTH_PX, _HEIGHT_PX = 1240, 1754
 
 
-def draw_page(photo: UInt8Array, kind: str, rng: np.random.Generator, *, unit: float = 1.0) -> tuple[UInt8Array, list[LaidPiece]]:
+def draw_page(
+    photo: UInt8Array, kind: str, rng: np.random.Generator, *, unit: float = 1.0
+) -> tuple[UInt8Array, list[LaidPiece]]:
     """One page ``(H, W, 3)`` of a kind with what lies on it; ``unit`` is its resolution over 150 dpi."""
     picture = printed_page((700, 900), rng) if kind == "white on white" else photo
     pieces = draw_pieces(picture, rng)
@@ -105,10 +105,3 @@ def printed_page(size: tuple[int, int], rng: np.random.Generator) -> UInt8Array:
         cv2.putText(page, text, (30, y), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (50, 50, 55), 1, cv2.LINE_AA)
     cv2.circle(page, (int(rng.uniform(0.3, 0.8) * width), int(0.7 * height)), 60, (160, 60, 60), 3, cv2.LINE_AA)
     return page
-
-
-def draw_pages(
-    photos: Sequence[UInt8Array], kind: str, n_pages: int, seed: int
-) -> list[tuple[UInt8Array, list[LaidPiece]]]:
-    """``n_pages`` pages of a kind, each from the next photo."""
-    return [draw_page(photos[k % len(photos)], kind, np.random.default_rng([seed, k])) for k in range(n_pages)]

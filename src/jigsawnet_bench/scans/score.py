@@ -51,7 +51,7 @@ def score_scan(result: ScanResult, laid: Sequence[LaidPiece]) -> ScanScore:
             found, true = _common_frame(piece.mask, piece.corner, truth.mask, truth.corner)
             common = np.count_nonzero(found & true)
             held[k] += common >= _HOLDS * np.count_nonzero(true)
-            parts += common >= _HOLDS * np.count_nonzero(found)
+            parts += int(common >= _HOLDS * np.count_nonzero(found))
             if not is_found and k not in used and common >= _FOUND_OVERLAP * np.count_nonzero(found | true):
                 is_found = True
                 used.add(k)
