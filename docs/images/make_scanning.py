@@ -1,6 +1,6 @@
 """Makes the pictures of scanning.md from a page of pieces with known faults.
 
-    PYTHONPATH=tests/helpers python docs/images/make_scanning.py
+PYTHONPATH=tests/helpers python docs/images/make_scanning.py
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jigsawnet.io.images import read_image, write_png
 from jigsawnet.render.image import render_assembly
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array
-from synthesis.scans import SheetConfig, make_scans
+from jigsawnet_bench.scans.lay import SheetConfig, make_scans
 
 HERE = Path(__file__).resolve().parent
 COLOR = (52, 74, 120)

@@ -1,6 +1,6 @@
 """Makes the picture of shredded.md: a made-up page as strips, and put together by `solve`.
 
-    PYTHONPATH=src python docs/images/make_shredded.py
+PYTHONPATH=src python docs/images/make_shredded.py
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def main() -> None:
     page = make_document(np.random.default_rng(4), Typefaces({}), 150.0)
     config = preset("strip-cut", 0.5, np.random.default_rng(1), 27, rotate=False)
     puzzle, _ = shred_images([page], config, np.random.default_rng(2))
-    sheet = np.full((max(p.mask.shape[0] for p in puzzle.pieces), sum(p.mask.shape[1] for p in puzzle.pieces), 3), CARD, np.uint8)
+    sheet = np.full(
+        (max(p.mask.shape[0] for p in puzzle.pieces), sum(p.mask.shape[1] for p in puzzle.pieces), 3), CARD, np.uint8
+    )
     x = 0
     for piece in puzzle.pieces:
         height, width = piece.mask.shape
@@ -32,7 +34,9 @@ def main() -> None:
         x += width
     whole = render_assembly(puzzle, solve_puzzle(puzzle).assembly, margin_px=10)
     solved = np.where(whole[..., 3:] > 127, whole[..., :3], np.array(CARD, np.uint8)).astype(np.uint8)
-    shown = [cv2.resize(p, (round(p.shape[1] * HEIGHT / p.shape[0]), HEIGHT), interpolation=cv2.INTER_AREA) for p in (sheet, solved)]
+    shown = [
+        cv2.resize(p, (round(p.shape[1] * HEIGHT / p.shape[0]), HEIGHT), interpolation=cv2.INTER_AREA) for p in (sheet, solved)
+    ]
     picture = np.hstack([shown[0], np.full((HEIGHT, 20, 3), 255, np.uint8), shown[1]])
     cv2.imwrite(str(HERE / "shredded.jpg"), picture[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])
 

@@ -17,6 +17,7 @@ LIBRARIES = ("jinja2", "matplotlib", "pandas")
 """Of the extra ``bench``."""
 STAGES = ("match", "compose", "detect", "precision", "solve")
 DOCS, COST, PRECISION, LEARNERS = "docs", "cost", "precision", "learners"
+SCANS = "scans"
 TABLE_ONE = "table-1"
 
 
@@ -29,16 +30,17 @@ class Bench:
     photos-1000, damage, pages, authors, or the path of a .toml file like these. Or one stage: match: how many true neighbours
     each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
     right joins from wrong ones; precision: the same in short, for many kinds of puzzles, with the pieces of --folders, or of
-    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair. Or learners: go on with the training of
-    the paper's networks, one small file each; table-1: their decisions on photographs not trained on. Or docs: write
-    docs/results.md, docs/stages.md and docs/failures.md."""
+    these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair; scans: how many pieces are found on
+    made scans and photographs, and how exactly. Or learners: go on with the training of the paper's networks, one small file
+    each; table-1: their decisions on photographs not trained on. Or docs: write docs/results.md, docs/stages.md and
+    docs/failures.md."""
     photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """Folder of photographs to cut."""
     out: Out = Path("benchmarks/results")
     """Folder for the results."""
     methods: tuple[str, ...] = ()
     """Only these methods, such as "CNN+HLM" ours; for match and detect matchers, for compose composers, for learners series
-    such as roi-paper."""
+    such as roi-paper, for scans kinds of pages such as wood."""
     folders: tuple[Path, ...] = ()
     """For suites that read puzzles: folders of pieces with their truth, in our layout or that of the paper's authors, or
     folders of such folders."""
@@ -70,11 +72,16 @@ class Bench:
             return self._write_docs()
         if (
             self.photos is None
-            and self.suite in (*STAGES, COST, LEARNERS, TABLE_ONE)
+            and self.suite in (*STAGES, COST, SCANS, LEARNERS, TABLE_ONE)
             and not (self.suite == PRECISION and self.folders)
         ):
             raise ConfigError(f"bench {self.suite} cuts photographs; give their folder with --photos.")
-        own = {COST: self._measure_cost, LEARNERS: self._train_learners, TABLE_ONE: self._judge_learners}.get(self.suite)
+        own = {
+            COST: self._measure_cost,
+            SCANS: self._measure_scans,
+            LEARNERS: self._train_learners,
+            TABLE_ONE: self._judge_learners,
+        }.get(self.suite)
         return own(self.photos) if own and self.photos else self._run_suite()
 
     def _run_suite(self) -> int:
@@ -101,6 +108,14 @@ class Bench:
         from jigsawnet_bench.cost import bench_cost  # noqa: PLC0415 - needs the extra
 
         _say_all(bench_cost(photos, self.out, self._command()).markdown().splitlines())
+        return 0
+
+    def _measure_scans(self, photos: Path) -> int:
+        from jigsawnet_bench.scans.suite import bench_scans  # noqa: PLC0415 - needs the extra
+
+        with progress_bars() as progress:
+            table = bench_scans(photos, self.out, self.seeds, self.methods, self._command(), progress)
+        _say_all(table.markdown().splitlines())
         return 0
 
     def _train_learners(self, photos: Path) -> int:

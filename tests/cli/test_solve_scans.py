@@ -9,8 +9,6 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
-from synthesis.scan_truth import true_assembly
-from synthesis.scans import LaidPiece, SheetConfig, make_scans
 
 from jigsawnet.cli import main_code
 from jigsawnet.evaluation.metrics import evaluate
@@ -20,6 +18,8 @@ from jigsawnet.io.scans import read_dpi
 from jigsawnet.loading import ScanInput, cut_scans, find_scale, load_input
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array
+from jigsawnet_bench.scans.lay import LaidPiece, SheetConfig, make_scans
+from jigsawnet_bench.scans.truth import true_assembly
 
 DPIS, FINE = (150, 300), 2.0
 COLOR = (40, 60, 120)

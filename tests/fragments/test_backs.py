@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from synthesis.scans import LaidPiece, SheetConfig, make_scans
 
 from jigsawnet.fragments.backs import are_placed, lay_back, pair_backs, pair_by_shape, pair_sides
 from jigsawnet.fragments.scan import ScanResult, find_pieces
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Piece, UInt8Array
+from jigsawnet_bench.scans.lay import LaidPiece, SheetConfig, make_scans
 
 CONFIG = SheetConfig(width=560, height=520, color=(30, 60, 140), gap_px=8, shadow=0.0)
 

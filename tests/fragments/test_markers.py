@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.photographs import Camera, Photograph, blank_sheet, distortion_left, photograph
 
 from jigsawnet.errors import InputError
 from jigsawnet.fragments.markers import PAPERS, PaperName, find_markers, marker_cells, view_of_markers
 from jigsawnet.fragments.straighten import find_straightening
 from jigsawnet.fragments.view import View
 from jigsawnet.types import UInt8Array
+from jigsawnet_bench.scans.photographs import Camera, Photograph, blank_sheet, distortion_left, photograph
 
 DPI = 72
 

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.scan_score import score_scan
-from synthesis.scans import Ground, SheetConfig, make_scans
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments import background as tiling
@@ -17,6 +15,8 @@ from jigsawnet.fragments.objects import split_touching
 from jigsawnet.fragments.scan import ScanConfig, find_pieces
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.types import Assembly, Puzzle, UInt8Array
+from jigsawnet_bench.scans.lay import Ground, SheetConfig, make_scans
+from jigsawnet_bench.scans.score import score_scan
 
 
 def plain_page(width: int = 300, height: int = 240, color: tuple[int, int, int] = (240, 238, 235)) -> UInt8Array:

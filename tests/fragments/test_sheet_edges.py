@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.photographs import Camera, Table, distortion_left, photograph
 
 from jigsawnet.fragments.sheet_edges import find_sheet, may_be_sheet
 from jigsawnet.fragments.straighten import UNCHANGED, draw_straightening, find_straightening
 from jigsawnet.types import UInt8Array
+from jigsawnet_bench.scans.photographs import Camera, Table, distortion_left, photograph
 
 SIZE = 420, 594
 COLORS = ((180, 60, 40), (40, 90, 170), (60, 140, 60), (200, 150, 30), (90, 60, 120), (20, 20, 20))

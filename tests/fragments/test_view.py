@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.photographs import Camera, camera_view
 
 from jigsawnet.fragments.view import Lens, View
+from jigsawnet_bench.scans.photographs import Camera, camera_view
 
 SIZE = 400, 300
 part = st.floats(-1.0, 1.0, allow_nan=False)

@@ -11,12 +11,12 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
-from synthesis.photographs import Camera, blank_sheet, photograph
 
 from jigsawnet.cli import main_code
 from jigsawnet.errors import InputError
 from jigsawnet.loading import ScanInput, cut_scans, find_scale, load_input
 from jigsawnet.types import FloatArray, Piece, UInt8Array
+from jigsawnet_bench.scans.photographs import Camera, blank_sheet, photograph
 
 SIDES = 60, 45
 

@@ -13,11 +13,25 @@ from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.scan import ScanPiece, ScanResult
 from jigsawnet.types import Float32Array, FloatArray, UInt8Array
 
-Kind = Literal["touching", "cut off", "shadow", "shade", "blurred", "small", "scale", "ignored", "unpaired", "straightened"]
+Kind = Literal[
+    "touching",
+    "cut off",
+    "no background",
+    "similar",
+    "glare",
+    "shadow",
+    "shade",
+    "blurred",
+    "small",
+    "scale",
+    "ignored",
+    "unpaired",
+    "straightened",
+]
 
 Color = tuple[int, int, int]
 
-GRAVE_KINDS: frozenset[Kind] = frozenset({"touching", "cut off", "blurred"})
+GRAVE_KINDS: frozenset[Kind] = frozenset({"touching", "cut off", "no background", "blurred"})
 """What makes it unlikely that the pieces find their places."""
 
 _FINE_PX, _WIDE_PX = 1.0, 3.0
@@ -33,6 +47,11 @@ _DARK_LIGHT, _DEEPEST_LIGHT, _TINT = 0.88, 0.3, 0.06
 _DARK_SHARE, _SHADE_LIGHT = 0.2, 0.7
 """Part of the ring in shadow, and light of the page, from which on a person is told."""
 _BLACK_LEVEL = 40.0
+_SIMILAR_PX, _SIMILAR_TIMES, _SIMILAR_SHARE = (1.5, 5.0), 1.3, 0.25
+"""Depths between which a piece's rim is compared with the background, how many times the floor it must stand out, and the
+part of the rim that does not from which on a person is told."""
+_LEAST_GROUND = 0.08
+"""Part of a picture in background below which it is probably no scan of pieces."""
 _MOST_NAMES = 12
 _MAX_SIDE_PX = 2000
 _FINE: Color = (0, 170, 60)
@@ -60,13 +79,17 @@ class Finding:
 
 def check_scan(result: ScanResult) -> list[Finding]:
     """Findings about the pieces of one scan, the gravest first."""
-    found = [*_touching(result), *_cut_off(result), *_blurred(result), *_shadows(result), *_small(result)]
+    found = [*_no_background(result), *_touching(result), *_cut_off(result), *_blurred(result), *_similar(result)]
+    found += [*_glare(result), *_shadows(result), *_small(result)]
     if result.n_specks:
         what = "One small object was" if result.n_specks == 1 else f"{result.n_specks} small objects were"
         found.append(Finding("ignored", f"{what} taken for specks or labels and ignored."))
     if result.n_rectangles:
         what = "One rectangle" if result.n_rectangles == 1 else f"{result.n_rectangles} rectangles"
         found.append(Finding("ignored", f"{what} unlike the pieces, such as a ruler or a colour card, was left out."))
+    if result.n_edges or result.background.frame is not None:
+        what = "What lies around the page" if result.background.frame is not None else "The edge of the scan itself"
+        found.append(Finding("ignored", f"{what} was left out."))
     return found
 
 
@@ -107,6 +130,45 @@ def _touching(result: ScanResult) -> Iterator[Finding]:
 def _cut_off(result: ScanResult) -> Iterator[Finding]:
     chosen = tuple(k for k, piece in enumerate(result.pieces) if piece.cut_off)
     yield from _about(result, "cut off", chosen, "cut off at the border of the scan: move {them} inwards and scan again.")
+
+
+def _no_background(result: ScanResult) -> Iterator[Finding]:
+    if result.background.is_seen.mean() < _LEAST_GROUND:
+        sentence = (
+            "Hardly any background can be told from pieces: lay them apart on one plain colour, all of it in the picture."
+        )
+        yield Finding("no background", sentence)
+
+
+def _similar(result: ScanResult) -> Iterator[Finding]:
+    chosen = tuple(k for k, piece in enumerate(result.pieces) if _like_background(result, piece) > _SIMILAR_SHARE)
+    rest = "too similar to the background along {their} border: some of it may be lost; lay {them} on another colour."
+    yield from _about(result, "similar", chosen, rest)
+
+
+def _like_background(result: ScanResult, piece: ScanPiece) -> float:
+    """Part of a piece's rim that hardly stands out from the background."""
+    height, width = piece.mask.shape
+    depth = cv2.distanceTransform(piece.mask.astype(np.uint8), cv2.DIST_L2, 5)
+    rim = (depth > _SIMILAR_PX[0]) & (depth < _SIMILAR_PX[1])
+    if not rim.any():
+        return 0.0
+    behind = result.background.window(*piece.corner, width, height)
+    offset = result.contrast.weigh(cv2.GaussianBlur(piece.image, (0, 0), 1.0).astype(np.float32) - behind)
+    return float(np.mean(np.linalg.norm(offset[rim], axis=1) < _SIMILAR_TIMES * result.contrast.floor))
+
+
+def _glare(result: ScanResult) -> Iterator[Finding]:
+    glare = result.background.glare
+    if glare is None:
+        return
+    scale = np.array(result.background.page_size) / glare.shape[::-1]
+    _, _, stats, _ = cv2.connectedComponentsWithStats(glare.astype(np.uint8), connectivity=8)
+    for x, y, width, height in (row[:4] for row in stats[1:]):
+        left, top = (np.array([x, y]) * scale).astype(int).tolist()
+        across, down = (np.array([width, height]) * scale).astype(int).tolist()
+        sentence = f"Glare lies around ({left + across // 2}, {top + down // 2}): turn the light or the page so that it goes."
+        yield Finding("glare", sentence, (left, top, across, down))
 
 
 def _blurred(result: ScanResult) -> Iterator[Finding]:
@@ -157,8 +219,8 @@ def _small(result: ScanResult) -> Iterator[Finding]:
 def _about(result: ScanResult, kind: Kind, chosen: tuple[int, ...], rest: str) -> Iterator[Finding]:
     """One finding about several pieces, if there are any: "Pieces 1 and 4 are ..."."""
     if chosen:
-        start, them = ("Piece {} is ", "it") if len(chosen) == 1 else ("Pieces {} are ", "them")
-        sentence = start.format(_names(chosen)) + rest.format(them=them)
+        start, them, their = ("Piece {} is ", "it", "its") if len(chosen) == 1 else ("Pieces {} are ", "them", "their")
+        sentence = start.format(_names(chosen)) + rest.format(them=them, their=their)
         yield Finding(kind, sentence, _around(result, chosen), chosen)
 
 
@@ -192,6 +254,11 @@ def draw_findings(picture: UInt8Array, result: ScanResult, findings: Sequence[Fi
         for k in finding.pieces:
             kinds.setdefault(k, []).append(finding.kind)
     line_px = max(1, round(max(size) / 700))
+    for finding in findings:
+        if finding.box and not finding.pieces:
+            x, y, box_width, box_height = (round(value * scale) for value in finding.box)
+            cv2.rectangle(canvas, (x, y), (x + box_width, y + box_height), _MINOR, line_px, cv2.LINE_AA)
+            _write(canvas, [finding.kind], (x + box_width / 2, y + box_height / 2), max(size) / 1800.0)
     for k, piece in enumerate(result.pieces):
         words = list(dict.fromkeys(kinds.get(k, [])))
         color = _FINE if not words else _GRAVE if GRAVE_KINDS & set(words) else _MINOR

@@ -38,12 +38,18 @@ _PAGE_PERCENTILE, _OBJECT_PERCENTILE = 80, 70
 _PAD_PX = 16
 _HOLE_GROUND = 0.6
 """Least part of a hole through paper that has the background's own colour."""
+_HOLE_ROUND, _HOLE_SHARP = 0.4, 0.6
+"""A hole is round, its inscribed disc this part of it; or this part of its rim is a sharp edge."""
 
 
-def flood(kinds: UInt8Array) -> BoolArray:
-    """Paper of a page: all objects on it, less the shadows around each and the holes through it."""
+def flood(kinds: UInt8Array, reduced: int = 1) -> BoolArray:
+    """Paper of a page: all objects on it, less the shadows around each and the holes through it.
+
+    The page was ``reduced`` by this factor: the gaps in print are that much narrower.
+    """
     ground = kinds == GROUND
-    objects = _bridge(~(_dilate(_open(ground, _SLIT_PX), _SLIT_PX) & ground), kinds == EDGE)
+    gap_px = max(1, _GAP_PX // (2 * reduced)) if reduced > 1 else _GAP_PX
+    objects = _bridge(~(_dilate(_open(ground, _SLIT_PX), _SLIT_PX) & ground), kinds == EDGE, gap_px)
     _, label, stats, _ = cv2.connectedComponentsWithStats(objects.astype(np.uint8), connectivity=4)
     paper = np.zeros(kinds.shape, np.bool_)
     cut = [_cut(label, kinds, stats[k], k) for k in range(1, len(stats)) if stats[k, cv2.CC_STAT_AREA] >= HOLE_AREA_PX]
@@ -68,12 +74,12 @@ def keep_sharp_growth(before: BoolArray, after: BoolArray, kinds: UInt8Array) ->
     return kept
 
 
-def _bridge(objects: BoolArray, joins: BoolArray) -> BoolArray:
+def _bridge(objects: BoolArray, joins: BoolArray, gap_px: int) -> BoolArray:
     """Close narrow gaps in objects that have soft sides: print that passes through the colour of the background.
 
     Where there really is background, paper meets it at a sharp edge on at least one side of the gap.
     """
-    gaps = cv2.morphologyEx(objects.astype(np.uint8), cv2.MORPH_CLOSE, _disc(_GAP_PX)).astype(np.bool_) & ~objects
+    gaps = cv2.morphologyEx(objects.astype(np.uint8), cv2.MORPH_CLOSE, _disc(gap_px)).astype(np.bool_) & ~objects
     n, label = cv2.connectedComponents(gaps.astype(np.uint8), connectivity=4)
     sides = gaps & _dilate(objects, 1)
     sharp = np.bincount(label[sides & _dilate(joins, _EDGE_REACH_PX)], minlength=n)
@@ -170,6 +176,13 @@ def _fill_holes(paper: BoolArray, kinds: UInt8Array) -> BoolArray:
     ground = np.bincount(label[kinds == GROUND], minlength=n)
     least = max(HOLE_AREA_PX, HOLE_SHARE * np.count_nonzero(paper))
     real = (stats[:, cv2.CC_STAT_AREA] >= least) & (ground >= _HOLE_GROUND * stats[:, cv2.CC_STAT_AREA])
+    depth = cv2.distanceTransform((label > 0).astype(np.uint8), cv2.DIST_L2, 3)
+    deepest = np.zeros(n, np.float32)
+    np.maximum.at(deepest, label[label > 0].astype(np.intp), depth[label > 0])
+    is_round = np.pi * deepest**2 >= _HOLE_ROUND * stats[:, cv2.CC_STAT_AREA]
+    rim = (label > 0) & (depth < 2.0)
+    sharp = np.bincount(label[rim & _dilate(kinds == EDGE, _EDGE_REACH_PX)], minlength=n)
+    real &= is_round | (sharp >= _HOLE_SHARP * np.bincount(label[rim], minlength=n))
     real[label[0, 0]] = True
     real[0] = False
     filled: BoolArray = ~real[label]

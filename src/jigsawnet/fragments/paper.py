@@ -8,15 +8,17 @@ shadow moves no border.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from jigsawnet.fragments.background import Background, Tile, tiles
+from jigsawnet.fragments.background import Background, Tile, even_out, tiles
 from jigsawnet.fragments.flood import EDGE, GROUND, PAPER, SHADOW, flood, keep_sharp_growth
 from jigsawnet.fragments.shade import RIM_PX as SHADE_RIM_PX
 from jigsawnet.fragments.shade import fit_shade
+from jigsawnet.fragments.trim import thin_lines
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, UInt8Array
 
@@ -30,6 +32,17 @@ _PART_PX, _PART_RIM_PX = 256, 10
 _NOISE_TIMES = 4.5
 """Paper differs from the background by this many times what half of the background's pixels stay below."""
 _MAX_FLOOR = 40.0
+TEXTURED_FLOOR = 7.0
+"""A background from which only so many levels stand out is textured."""
+_TEXTURE_TIMES = 1.0
+"""On texture, paper differs by this many times what nearly all of the background's pixels stay below."""
+_PARTS_OF_PIECES, _MOST_RAISED = (0.12, 0.09, 0.06), 12.0
+"""What part of the pieces' contrast paper must have, the first that fits; in levels at most."""
+_VALLEY, _VALLEY_SHARE = 2.5, 0.03
+"""Up to so many times the floor at most this part of what stands out."""
+_FAR, _ALIKE, _ALIKE_SHARE, _ONE_PAPER, _MOST_ONE_PAPER = 60.0, 0.15, 0.6, 0.3, 16.0
+"""Paper is one that stands out by so many levels, to within this part of them on this share of it; then the floor is the last
+part of them, in levels at most as given."""
 _DEEPEST_SHADOW = 0.4
 """A shadow leaves at least this part of the light."""
 _SHADOW_TINT = 0.06
@@ -38,7 +51,8 @@ _SHARP_SLOPE = 0.215
 """Slope of an edge, per px, over the range of levels around it: 0.28 for paper in focus, below 0.17 for a shadow."""
 _RANGE_PX = 9
 _SLOPE_TIMES = 5.0
-_MAX_SAMPLES = 200_000
+_MAX_SAMPLES, _MAX_WINDOWS = 100_000, 12
+"""Pixels and windows of a page on which its background is measured, about."""
 _SHADE_TIMES, _SHADE_MORE = 1.5, 0.03
 """A shadow takes at most so many times the light that the law says, and so much more."""
 _SHADE_DOUBT = 0.1
@@ -49,7 +63,7 @@ _BORDER_RIM_PX = 24
 """Around a window in which borders are refined."""
 _OUTSIDE_PX = 2.0
 """Distance from the mask from which on a pixel is all background."""
-_INSIDE_PX = (4.5, 3.0, 2.2)
+INSIDE_PX = (4.5, 3.0, 2.2)
 """Depth in the mask from which on a pixel is all paper, for each round."""
 _PIXEL_PX = 0.5
 _NEARBY_PX = 1.5
@@ -59,26 +73,50 @@ _REACH_PX = 5.0
 """A fringe pixel is compared with colours at most this far beyond the fringe."""
 
 
-def weighted(rgb: Float32Array) -> Float32Array:
-    """Luma, weighted by the square root of two, and chroma of RGB colours ``(H, W, 3)``."""
-    return np.asarray(cv2.transform(rgb, _RGB_TO_WEIGHTED), np.float32)
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """How colours are compared on a page, and what stands out from its background.
+
+    ``matrix (3, 3)`` takes RGB to luma and chroma, less of each where the background itself varies: wood in its light, not
+    in its hue. ``floor``: least difference that stands out, ``slope``: least slope per px, both in such levels.
+    """
+
+    matrix: Float32Array
+    floor: float
+    slope: float
+    noise: float
+    """Least difference that stands out from the background's grain alone, whatever the pieces are."""
+    one_paper: bool = False
+    """True where all pieces are of one paper, far from the background: what is near the background's colour is background."""
+
+    def weigh(self, rgb: Float32Array) -> Float32Array:
+        """RGB differences ``(H, W, 3)`` as they count."""
+        return np.asarray(cv2.transform(rgb, self.matrix), np.float32)
 
 
 def find_paper(
-    picture: UInt8Array, background: Background, min_contrast: float, step: Callable[[], None] = lambda: None
-) -> tuple[BoolArray, float]:
-    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, and the contrast in levels from which on something is paper.
+    picture: UInt8Array,
+    background: Background,
+    contrast: Contrast,
+    step: Callable[[], None] = lambda: None,
+    reduced: int = 1,
+) -> BoolArray:
+    """Mask ``(H, W)`` of the paper on a page ``(H, W, 3)``, which was ``reduced`` by that factor.
 
     A first mask shows how shadows fall on this page; knowing that, the second tells them from pale or grey paper. ``step`` is
     called after each of three parts of the work.
     """
-    floor, slope_floor = _measure_noise(picture, background, min_contrast)
     height, width = picture.shape[:2]
     kinds = np.empty((height, width), np.uint8)
     for tile in tiles(height, width, _RIM_PX):
-        kinds[tile.inner] = _tile_kinds(picture[tile.outer], _behind(background, tile), floor, slope_floor)[tile.core]
+        kinds[tile.inner] = _tile_kinds(picture[tile.outer], _behind(background, tile), contrast)[tile.core]
+    frame = background.frame_mask()
+    hidden = thin_lines(kinds != GROUND)
+    if frame is not None:
+        hidden |= frame
+    kinds[hidden] = GROUND
     step()
-    paper = flood(kinds)
+    paper = flood(kinds, reduced)
     step()
     shade = fit_shade(picture, paper, background)
     if shade.terms:
@@ -86,12 +124,13 @@ def find_paper(
         for tile in tiles(height, width, SHADE_RIM_PX):
             taken = _near_border(shade.window(paper[tile.outer]), paper[tile.outer])
             behind, before = _behind(background, tile), kinds[tile.outer]
-            found = _tile_kinds(picture[tile.outer], behind, floor, slope_floor, taken, shade.error, before)
+            found = _tile_kinds(picture[tile.outer], behind, contrast, taken, shade.error, before)
             second[tile.inner] = found[tile.core]
+        second[hidden] = GROUND
         kinds = second
-        paper = keep_sharp_growth(paper, flood(kinds), kinds)
+        paper = keep_sharp_growth(paper, flood(kinds, reduced), kinds)
     step()
-    return paper, floor
+    return paper
 
 
 def _near_border(taken: Float32Array, paper: BoolArray) -> Float32Array:
@@ -107,38 +146,75 @@ def _behind(background: Background, tile: Tile) -> Float32Array:
     return background.window(*tile.corner, cols.stop - cols.start, rows.stop - rows.start)
 
 
-def _measure_noise(picture: UInt8Array, background: Background, min_contrast: float) -> tuple[float, float]:
-    """Least difference and least slope that stand out from the background's own grain."""
-    differences, slopes = [], []
+def measure_contrast(picture: UInt8Array, background: Background, min_contrast: float) -> Contrast:
+    """What stands out from the background's own grain and texture."""
+    offsets, slopes, others = [], [], [np.zeros((0, 3), np.float32)]
     height, width = picture.shape[:2]
-    for tile in tiles(height, width, 0, 512):
+    step = 1 + height * width // _MAX_SAMPLES
+    windows = list(tiles(height, width, 0, 512))
+    for tile in windows[:: 1 + len(windows) // _MAX_WINDOWS]:
         rows, cols = tile.outer
         size = cols.stop - cols.start, rows.stop - rows.start
         seen = cv2.erode(background.seen_window(*tile.corner, *size).astype(np.uint8), np.ones((15, 15), np.uint8))
+        rest = picture[tile.outer].astype(np.float32) - background.window(*tile.corner, *size)
+        smooth = np.asarray(cv2.GaussianBlur(cv2.transform(rest, _RGB_TO_WEIGHTED), (0, 0), _SMOOTH_PX), np.float32)
+        others.append(smooth[seen == 0][::step])
         if np.count_nonzero(seen) < 1000 and height * width > 1_000_000:
             continue
-        smooth = _smooth_offset(picture[tile.outer], background.window(*tile.corner, *size))
-        step = 1 + height * width // _MAX_SAMPLES
-        differences.append(_length(smooth)[seen > 0][::step])
+        offsets.append(smooth[seen > 0][::step])
         slopes.append(_slope(smooth[..., 0])[seen > 0][::step])
-    difference = np.concatenate(differences) if differences else np.zeros(0)
-    if not difference.size:
-        return min_contrast, 0.3 * min_contrast
+    offset = np.concatenate(offsets) if offsets else np.zeros((0, 3), np.float32)
+    if not len(offset):
+        return Contrast(_RGB_TO_WEIGHTED, min_contrast, 0.3 * min_contrast, min_contrast)
+    even = even_out(offset)
+    difference = np.linalg.norm(offset @ even.T, axis=1)
     floor = min(max(min_contrast, _NOISE_TIMES * float(np.median(difference))), _MAX_FLOOR)
-    slope_floor = max(0.15 * floor, _SLOPE_TIMES * float(np.median(np.concatenate(slopes))))
-    return floor, slope_floor
+    if floor > TEXTURED_FLOOR:
+        floor = float(np.clip(_TEXTURE_TIMES * np.percentile(difference, 98), TEXTURED_FLOOR, floor))
+    noise = floor
+    floor, one_paper = _follow_pieces(np.linalg.norm(np.concatenate(others) @ even.T, axis=1), floor)
+    slope = max(0.15 * floor, _SLOPE_TIMES * float(even[0, 0]) * float(np.median(np.concatenate(slopes))))
+    return Contrast(even @ _RGB_TO_WEIGHTED, floor, slope, noise, one_paper)
 
 
-def _smooth_offset(rgb: UInt8Array, behind: Float32Array) -> Float32Array:
-    offset = weighted(rgb.astype(np.float32) - behind)
+def _follow_pieces(strength: FloatArray, floor: float) -> tuple[float, bool]:
+    """A higher floor where pieces stand out far more than the background's own specks and reflections do.
+
+    ``strength (N,)``: how much pixels stand out that are not plainly background. A floor is raised to a part of what pieces do
+    when hardly anything stands out by a little more than that; to more of it where all pieces are of one paper.
+    """
+    paper = strength[strength > 2.0 * floor]
+    if not paper.size:
+        return floor, False
+    middle = float(np.median(paper))
+    alike = np.mean(np.abs(paper - middle) < _ALIKE * middle)
+    if middle > _FAR and alike > _ALIKE_SHARE:
+        return max(floor, min(_ONE_PAPER * middle, _MOST_ONE_PAPER)), True
+    for part in _PARTS_OF_PIECES:
+        raised = min(part * middle, _MOST_RAISED)
+        if raised > floor and np.mean((paper > raised) & (paper < _VALLEY * raised)) < _VALLEY_SHARE:
+            return raised, False
+    return floor, False
+
+
+def _smooth_offset(rgb: UInt8Array, behind: Float32Array, contrast: Contrast) -> Float32Array:
+    offset = contrast.weigh(rgb.astype(np.float32) - behind)
     return np.asarray(cv2.GaussianBlur(offset, (0, 0), _SMOOTH_PX), np.float32)
+
+
+def offset_length(picture: UInt8Array, background: Background, contrast: Contrast) -> Float32Array:
+    """How much each pixel of a page ``(H, W, 3)`` stands out from its background, ``(H, W)``."""
+    length = np.empty(picture.shape[:2], np.float32)
+    for tile in tiles(picture.shape[0], picture.shape[1], _PART_RIM_PX, _PART_PX):
+        offset = _smooth_offset(picture[tile.outer], _behind(background, tile), contrast)
+        length[tile.inner] = _length(offset)[tile.core]
+    return length
 
 
 def _tile_kinds(
     rgb: UInt8Array,
     behind: Float32Array,
-    floor: float,
-    slope_floor: float,
+    contrast: Contrast,
     taken: Float32Array | None = None,
     error: float = 0.0,
     before: UInt8Array | None = None,
@@ -153,15 +229,14 @@ def _tile_kinds(
         if dark is not None and before is not None and not dark.any() and (before[part.inner] == GROUND).all():
             kinds[part.inner] = GROUND
             continue
-        kinds[part.inner] = _kinds(rgb[part.outer], behind[part.outer], floor, slope_floor, dark, error)[part.core]
+        kinds[part.inner] = _kinds(rgb[part.outer], behind[part.outer], contrast, dark, error)[part.core]
     return kinds
 
 
 def _kinds(
     rgb: UInt8Array,
     behind: Float32Array,
-    floor: float,
-    slope_floor: float,
+    contrast: Contrast,
     taken: Float32Array | None = None,
     error: float = 0.0,
 ) -> UInt8Array:
@@ -169,16 +244,17 @@ def _kinds(
 
     Where ``taken (H, W)`` says which part of the light a shadow takes, to within ``error``, only what agrees is shadow.
     """
+    floor = contrast.floor
     lit = behind if taken is None else behind * _thrice(1.0 - taken)
     fine = cv2.GaussianBlur(rgb, (0, 0), _FINE_PX).astype(np.float32)
-    fine_off = _length(weighted(fine - lit))
+    fine_off = _length(contrast.weigh(fine - lit))
     if fine_off.max() < floor:
         return np.full(rgb.shape[:2], GROUND, np.uint8)
-    smooth = _smooth_offset(rgb, lit)
+    smooth = _smooth_offset(rgb, lit, contrast)
     colors = cv2.GaussianBlur(rgb, (0, 0), _SMOOTH_PX).astype(np.float32)
     power = _sum(behind * behind)
     light = _sum(colors * behind) / np.maximum(power, 1.0)
-    tint = _length(weighted(colors - _thrice(light) * behind))
+    tint = _length(contrast.weigh(colors - _thrice(light) * behind))
     dark = (1.0 - light) * np.sqrt(power)
     shadow = (light > _DEEPEST_SHADOW) & (light < 1.0) & (tint < 0.7 * floor + _SHADOW_TINT * dark)
     if taken is not None:
@@ -187,14 +263,14 @@ def _kinds(
     slope = _slope(luma)
     around = np.ones((_RANGE_PX, _RANGE_PX), np.uint8)
     levels = cv2.dilate(luma, around) - cv2.erode(luma, around)
-    sharp = (slope > slope_floor) & (slope > _SHARP_SLOPE * levels)
+    sharp = (slope > contrast.slope) & (slope > _SHARP_SLOPE * levels)
     kinds = np.full(rgb.shape[:2], PAPER, np.uint8)
     np.putmask(kinds, shadow, SHADOW)
     np.putmask(kinds, sharp, EDGE)
     limit = floor if taken is None else floor + _SHADE_DOUBT * taken * np.sqrt(power)
     np.putmask(kinds, np.minimum(_length(smooth), fine_off) < limit, GROUND)
     if taken is not None:
-        plain = np.minimum(_length(weighted(colors - behind)), _length(weighted(fine - behind)))
+        plain = np.minimum(_length(contrast.weigh(colors - behind)), _length(contrast.weigh(fine - behind)))
         np.putmask(kinds, plain < floor, GROUND)
     return kinds
 
@@ -220,20 +296,23 @@ def _thrice(values: Float32Array | FloatArray) -> Float32Array:
     return np.asarray(cv2.merge([values, values, values]), np.float32)
 
 
-def refine_borders(picture: UInt8Array, paper: BoolArray, floor: float) -> BoolArray:
+def refine_borders(
+    picture: UInt8Array, paper: BoolArray, contrast: Contrast, inside_px: Sequence[float] = INSIDE_PX
+) -> BoolArray:
     """Move the border of ``paper (H, W)`` to where the colours of a page ``(H, W, 3)`` change, by a few px at most.
 
-    Where inside and outside differ by less than ``floor`` levels, the border stays.
+    Where inside and outside do not differ enough, the border stays. ``inside_px``: depth in the mask from which on a pixel is
+    all paper, for each round.
     """
     refined = np.empty_like(paper)
     height, width = paper.shape
     for tile in tiles(height, width, _BORDER_RIM_PX, _PART_PX):
         mask = paper[tile.outer]
         if mask.any() and not mask.all():
-            colors = weighted(picture[tile.outer].astype(np.float32))
+            colors = contrast.weigh(picture[tile.outer].astype(np.float32))
             colors = np.asarray(cv2.GaussianBlur(colors, (0, 0), _PIXEL_PX), np.float32)
-            for inside_px in _INSIDE_PX:
-                mask = _refine(colors, mask, inside_px, floor)
+            for depth_px in inside_px:
+                mask = _refine(colors, mask, depth_px, contrast.noise)
         refined[tile.inner] = mask[tile.core]
     return refined
 

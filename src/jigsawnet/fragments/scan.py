@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
 from jigsawnet.errors import ConfigError, InputError
+from jigsawnet.fragments import levels
 from jigsawnet.fragments.background import Background, Box, fit_background
 from jigsawnet.fragments.objects import (
     SUSPECT_NECK,
@@ -18,15 +19,17 @@ from jigsawnet.fragments.objects import (
     split_touching,
     usual_area,
 )
-from jigsawnet.fragments.paper import find_paper, refine_borders
+from jigsawnet.fragments.paper import Contrast
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, UInt8Array
 
-STEPS = 5
+STEPS = levels.STEPS + 1
 """Parts of the work of finding the pieces of a scan."""
 _MIN_AREA_PX = 64
 _SUSPECT_AREA = 1.5
 """An object with a neck is suspected to be two pieces from this many times the usual area on."""
+_LEAST_ALIKE, _ALIKE_SHARE = 5, 0.7
+"""Pieces are of one size when there are so many, and this part of them differs by less than a third."""
 _RIM_PX = 2.5
 """Depth from which on a pixel shows paper alone; the outermost pixels have a depth of one."""
 
@@ -84,8 +87,8 @@ class ScanResult:
 
     pieces: tuple[ScanPiece, ...]
     background: Background
-    contrast_floor: float
-    """Difference from the background, in levels, from which on something counted as paper."""
+    contrast: Contrast
+    """How colours were compared, and the difference from which on something counted as paper."""
     split: tuple[tuple[int, ...], ...] = ()
     """Groups of pieces that were cut apart at a narrow neck."""
     suspects: tuple[int, ...] = ()
@@ -94,6 +97,8 @@ class ScanResult:
     """Objects ignored because they are small."""
     n_rectangles: int = 0
     """Objects left out because they are foreign rectangles."""
+    n_edges: int = 0
+    """Strips left out because they are the edge of the scan itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,15 +130,14 @@ def find_pieces(
         raise InputError(f"A scan must be an RGB picture of at least 16 x 16 px, not {picture.shape} {picture.dtype}.")
     background = fit_background(picture, exclude)
     step()
-    paper, floor = find_paper(picture, background, config.min_contrast, step)
-    paper = refine_borders(picture, paper, floor)
-    step()
+    trimmed, contrast = levels.find_mask(picture, background, config.min_contrast, step)
+    paper = trimmed.mask.copy()
     for x, y, width, height in exclude:
         paper[max(0, y) : max(0, y + height), max(0, x) : max(0, x + width)] = False
     objects, n_specks = _find_objects(paper, config.speck_share)
     usual = usual_area([int(np.count_nonzero(o.mask)) for o in objects])
     kept = [o for o in objects if not (config.drop_rectangles and is_foreign_rectangle(o.mask, [p.mask for p in objects]))]
-    parts = [part for o in kept for part in _split(o, usual, config.split)]
+    parts = _suspect_large([part for o in kept for part in _split(o, usual, config.split)])
     order = _reading_order(parts)
     pieces = tuple(_cut_out(picture, parts[k], config.margin_px) for k in order)
     origins = [parts[k].origin for k in order]
@@ -141,11 +145,12 @@ def find_pieces(
     return ScanResult(
         pieces,
         background,
-        floor,
+        contrast,
         tuple(group for group in groups if len(group) > 1),
         tuple(i for i, k in enumerate(order) if parts[k].suspect),
-        n_specks,
+        n_specks + trimmed.n_phantoms,
         len(objects) - len(kept),
+        trimmed.n_edges,
     )
 
 
@@ -173,6 +178,17 @@ def _split(one: _Object, usual: float, split: bool) -> list[_Object]:
         corner = one.corner[0] + x, one.corner[1] + y
         parts.append(_Object(mask[y : y + height, x : x + width], corner, one.origin, suspect))
     return parts
+
+
+def _suspect_large(parts: list[_Object]) -> list[_Object]:
+    """Where nearly all pieces are of one size, as strips are, one much larger is suspected to be several."""
+    areas = np.array([np.count_nonzero(part.mask) for part in parts], np.float64)
+    if len(parts) < _LEAST_ALIKE:
+        return parts
+    middle = np.median(areas)
+    if np.mean(np.abs(areas - middle) < 0.3 * middle) < _ALIKE_SHARE:
+        return parts
+    return [replace(part, suspect=part.suspect or area > 1.6 * middle) for part, area in zip(parts, areas, strict=True)]
 
 
 def _reading_order(parts: Sequence[_Object]) -> list[int]:

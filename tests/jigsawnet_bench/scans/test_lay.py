@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from synthesis.scan_score import border_error, score_scan
-from synthesis.scans import SheetConfig, make_scans
 
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import fit_background
 from jigsawnet.fragments.scan import ScanPiece, ScanResult
 from jigsawnet.types import Assembly, BoolArray, Puzzle
+from jigsawnet_bench.scans.lay import SheetConfig, make_scans
+from jigsawnet_bench.scans.score import border_error, score_scan
 
 PLAIN = SheetConfig(width=400, height=400, color=(10, 200, 10), shadow=0.0)
 Pieces = tuple[Puzzle, Assembly]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import cv2
@@ -14,13 +14,15 @@ from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.nearest import nearest_pixels
 from jigsawnet.types import BoolArray, Float32Array, Piece, UInt8Array
+from jigsawnet_bench.scans.camera import Bend, make_bend
+from jigsawnet_bench.scans.grounds import PAINTERS, smooth_noise
 
-Ground = Literal["plain", "shaded", "textured", "noisy"]
+Ground = Literal["plain", "shaded", "textured", "noisy", "card", "white", "wood", "lid", "fabric", "mat"]
 
 _COARSE = 4
 """Places are looked for on a page reduced by this factor."""
 _EDGE_PX = 0.7
-_NOISE = {"plain": 0.7, "shaded": 0.7, "textured": 0.7, "noisy": 4.0}
+_NOISY = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ class SheetConfig:
     height: int = 2200
     """Height of a page, in px."""
     ground: Ground = "plain"
-    """Background: of one colour, shaded across the page, textured like cloth, or noisy like a poor camera."""
-    color: tuple[int, int, int] = (250, 250, 250)
+    """Background: of one colour, shaded across the page, textured like cloth, noisy like a poor camera; or what `grounds`
+    paints."""
+    color: tuple[float, float, float] = (250, 250, 250)
     """Colour of the background."""
     gap_px: int = 16
     """Least distance between two pieces, and of pieces from the page's border."""
@@ -49,6 +52,20 @@ class SheetConfig:
     """Blur of the optics."""
     jpeg_quality: int | None = None
     """Quality, 1 to 100, at which the pages are stored as JPEG."""
+    noise: float = 0.7
+    """Standard deviation of the sensor's noise, in grey levels."""
+    glare: float = 0.0
+    """Part of the way to white in the middle of a patch of glare."""
+    uneven: float = 0.0
+    """Part of the light that is lost from one corner to the other."""
+    frame_px: int = 0
+    """Width of a dark frame around the page, as where a sheet lies on a table."""
+    edge_px: int = 0
+    """Width of a strip at a side of the page, as where a scanner sees past its lid."""
+    keystone: float = 0.0
+    """By which part the upper edge is shown shorter than the lower one."""
+    lens: float = 0.0
+    """By which part the lens draws the corners towards the middle."""
 
     def __post_init__(self) -> None:
         if min(self.width, self.height) < 64:
@@ -101,13 +118,24 @@ def make_scans(
         laid.append(piece)
         k = next(order, None)
     pages = [_paint([piece for piece in laid if piece.page == p], config, rng) for p in range(page + 1)]
+    if config.keystone or config.lens:
+        bend = make_bend((config.width, config.height), config.keystone, config.lens)
+        laid = [_bent(piece, bend) for piece in laid]
     return pages, laid
+
+
+def _bent(piece: LaidPiece, bend: Bend) -> LaidPiece:
+    """A piece as the camera sees it; the pose stays that on the page."""
+    window = bend.box(*piece.corner, piece.cover.shape[1], piece.cover.shape[0])
+    cover = bend.part(piece.cover, piece.corner, window)
+    corner = int(window[1].start), int(window[0].start)
+    return replace(piece, corner=corner, mask=cover > 0.5, cover=cover)
 
 
 def _empty_page(config: SheetConfig) -> UInt8Array:
     """What is taken of a page, reduced; the border is."""
     taken = np.ones((config.height // _COARSE, config.width // _COARSE), np.uint8)
-    inner = 1 + config.gap_px // _COARSE
+    inner = 1 + (config.gap_px + max(config.frame_px, config.edge_px)) // _COARSE
     taken[inner:-inner, inner:-inner] = 0
     return taken
 
@@ -210,9 +238,12 @@ def _paint(laid: Sequence[LaidPiece], config: SheetConfig, rng: np.random.Genera
         shade = cv2.GaussianBlur(cv2.warpAffine(cover, away, (config.width, config.height)), (0, 0), 0.6 * config.shadow_px)
         page *= 1.0 - config.shadow * shade[..., None]
     page = page * (1.0 - cover[..., None]) + colors
+    page = _lit(page, config, rng)
+    if config.keystone or config.lens:
+        page = make_bend((config.width, config.height), config.keystone, config.lens).apply(page)
     if config.blur_px > 0:
         page = np.asarray(cv2.GaussianBlur(page, (0, 0), config.blur_px), np.float32)
-    page += _NOISE[config.ground] * rng.standard_normal(page.shape, np.float32)
+    page += (_NOISY if config.ground == "noisy" else config.noise) * rng.standard_normal(page.shape, np.float32)
     pixels = np.clip(np.rint(page), 0, 255).astype(np.uint8)
     if config.jpeg_quality is None:
         return pixels
@@ -220,7 +251,31 @@ def _paint(laid: Sequence[LaidPiece], config: SheetConfig, rng: np.random.Genera
     return np.ascontiguousarray(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)[..., ::-1])
 
 
+def _lit(page: Float32Array, config: SheetConfig, rng: np.random.Generator) -> Float32Array:
+    """Uneven light, glare, and what lies around the page."""
+    height, width = page.shape[:2]
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    if config.uneven > 0:
+        page = page * (1.0 - 0.5 * config.uneven * (x / width + y / height))[..., None]
+    if config.glare > 0:
+        at_x, at_y, size = rng.uniform(0.2, 0.8) * width, rng.uniform(0.2, 0.8) * height, rng.uniform(0.05, 0.12) * height
+        glare = config.glare * np.exp(-((x - at_x) ** 2 + (y - at_y) ** 2) / (2 * size * size))
+        page = page + (255.0 - page) * glare[..., None]
+    if config.frame_px > 0:
+        inside = np.minimum(np.minimum(x, width - 1 - x), np.minimum(y, height - 1 - y))
+        around = np.clip(config.frame_px - inside + 0.02 * (x - y) * config.frame_px / width, 0, 1)[..., None]
+        dark = 22.0 + 3.0 * smooth_noise((height, width), (2.0, 20.0), rng)[..., None]
+        page = page * (1.0 - around) + dark * around
+    if config.edge_px > 0:
+        side = (x, y, width - 1 - x, height - 1 - y)[int(rng.integers(4))]
+        strip = np.clip(config.edge_px - side + 0.002 * (y if side is x else x), 0, 1)[..., None]
+        page = page * (1.0 - strip) + float(rng.choice([15.0, 120.0, 253.0])) * strip
+    return np.asarray(page, np.float32)
+
+
 def _ground(config: SheetConfig, rng: np.random.Generator) -> Float32Array:
+    if config.ground in PAINTERS:
+        return PAINTERS[config.ground]((config.height, config.width), config.color, max(1.0, config.width / 1240), rng)
     page = np.broadcast_to(np.array(config.color, np.float32), (config.height, config.width, 3)).copy()
     if config.ground in ("shaded", "textured"):
         y, x = np.linspace(-1, 1, config.height, dtype=np.float32)[:, None], np.linspace(-1, 1, config.width, dtype=np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 from jigsawnet.geometry import SE2
 from jigsawnet.loading import CutScan
 from jigsawnet.types import Assembly, BoolArray, FloatArray
-from synthesis.scans import LaidPiece
+from jigsawnet_bench.scans.lay import LaidPiece
 
 _NEAR = 0.35
 """Centres of one piece agree within this part of its size."""

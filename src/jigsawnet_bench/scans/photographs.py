@@ -72,7 +72,8 @@ def photograph(page: UInt8Array, camera: Camera, rng: np.random.Generator) -> Ph
     lens = Lens(center, middle.radius_px, camera.k1, camera.k2)
     ys, xs = np.mgrid[: size[1], : size[0]].astype(np.float64)
     seen = np.column_stack([xs.ravel(), ys.ravel()])
-    at = project(np.linalg.inv(matrix), lens.correct(seen)).reshape(size[1], size[0], 2).astype(np.float32)
+    back = np.asarray(np.linalg.inv(matrix), np.float64)
+    at = project(back, lens.correct(seen)).reshape(size[1], size[0], 2).astype(np.float32)
     table = _table(camera.table, size, rng)
     inside = cv2.remap(page, at[..., 0], at[..., 1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE).astype(np.float32)
     on_page = np.minimum(

@@ -10,9 +10,12 @@ import numpy as np
 
 from jigsawnet.fragments.scan import ScanResult
 from jigsawnet.types import BoolArray, FloatArray
-from synthesis.scans import LaidPiece
+from jigsawnet_bench.scans.lay import LaidPiece
 
 _FOUND_OVERLAP = 0.8
+_HOLDS = 0.3
+"""Part of a piece's area that an object holds when several pieces are merged in it, and of an object's that lies in a piece
+when the piece was split."""
 _EMPTY_PX = 4
 
 
@@ -24,6 +27,10 @@ class ScanScore:
     found: int
     extra: int
     border_px: FloatArray
+    merged: int = 0
+    """Objects that hold several pieces."""
+    split: int = 0
+    """Pieces that came in several objects."""
 
 
 def score_scan(result: ScanResult, laid: Sequence[LaidPiece]) -> ScanScore:
@@ -33,17 +40,25 @@ def score_scan(result: ScanResult, laid: Sequence[LaidPiece]) -> ScanScore:
     """
     errors: list[float] = []
     used: set[int] = set()
+    held = np.zeros(len(result.pieces), int)
+    split = 0
     for truth in laid:
         height, width = truth.mask.shape
+        is_found, parts = False, 0
         for k, piece in enumerate(result.pieces):
-            if k in used or not _boxes_meet(piece.box, (*truth.corner, width, height)):
+            if not _boxes_meet(piece.box, (*truth.corner, width, height)):
                 continue
             found, true = _common_frame(piece.mask, piece.corner, truth.mask, truth.corner)
-            if np.count_nonzero(found & true) >= _FOUND_OVERLAP * np.count_nonzero(found | true):
+            common = np.count_nonzero(found & true)
+            held[k] += common >= _HOLDS * np.count_nonzero(true)
+            parts += int(common >= _HOLDS * np.count_nonzero(found))
+            if not is_found and k not in used and common >= _FOUND_OVERLAP * np.count_nonzero(found | true):
+                is_found = True
                 used.add(k)
                 errors.append(border_error(true, found))
-                break
-    return ScanScore(len(laid), len(errors), len(result.pieces) - len(used), np.array(errors))
+        split += parts > 1
+    extra = len(result.pieces) - len(used)
+    return ScanScore(len(laid), len(errors), extra, np.array(errors), int(np.count_nonzero(held > 1)), split)
 
 
 def border_error(true: BoolArray, found: BoolArray) -> float:

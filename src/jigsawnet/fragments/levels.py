@@ -1,0 +1,73 @@
+"""The mask of a page from coarse to fine.
+
+Pieces are found on a reduced copy, in which noise and weave average out; then only their borders are looked at again, at each
+finer level up to that of the scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from jigsawnet.fragments.background import Background
+from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
+from jigsawnet.fragments.trim import Trimmed, slits, trim_mask
+from jigsawnet.types import UInt8Array
+
+STEPS = 5
+"""Parts of the work."""
+_WORK_PX = 1400
+"""A page with a longer side is reduced."""
+_LEAST_PX = 600
+"""A page is not reduced below this."""
+_FAINT_LEVELS = 30.0
+"""Pieces that stand out by less are looked for on a larger copy, in which they can be told from their shadows."""
+_FINER_PX = (3.0, 2.2)
+"""Depth in the mask from which on a pixel is all paper, for each round at a finer level."""
+
+
+def find_mask(
+    picture: UInt8Array, background: Background, min_contrast: float, step: Callable[[], None] = lambda: None
+) -> tuple[Trimmed, Contrast]:
+    """Mask ``(H, W)`` of the pieces on a page ``(H, W, 3)``, with what was taken off it, and what stands out on this page."""
+    factor = -(-max(picture.shape[:2]) // _WORK_PX)
+    small, ground, contrast = _level(picture, background, factor, min_contrast)
+    if contrast.floor > TEXTURED_FLOOR and max(small.shape[:2]) >= 2 * _LEAST_PX:
+        factor *= 2
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
+    trimmed = _find(small, ground, contrast, step, factor)
+    if trimmed.strength < _FAINT_LEVELS and factor > 1 and contrast.floor < TEXTURED_FLOOR:
+        factor = -(-factor // 2)
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
+        trimmed = _find(small, ground, contrast, lambda: None, factor)
+    step()
+    mask, is_next = trimmed.mask, True
+    while factor > 1:
+        factor = -(-factor // 2)
+        small, ground, contrast = _level(picture, background, factor, min_contrast)
+        size = small.shape[1], small.shape[0]
+        mask = np.asarray(cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) > 0.5, np.bool_)
+        mask = refine_borders(small, mask, contrast, _FINER_PX if factor > 1 or is_next else _FINER_PX[1:])
+        if contrast.one_paper and is_next:
+            mask &= ~slits(mask & (offset_length(small, ground, contrast) < contrast.floor))
+        is_next = False
+    step()
+    return trimmed.with_mask(mask), contrast
+
+
+def _find(small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None], factor: int) -> Trimmed:
+    paper = refine_borders(small, find_paper(small, ground, contrast, step, factor), contrast)
+    return trim_mask(paper, offset_length(small, ground, contrast))
+
+
+def _level(
+    picture: UInt8Array, background: Background, factor: int, min_contrast: float
+) -> tuple[UInt8Array, Background, Contrast]:
+    """The page reduced by a factor, its background, and what stands out from that."""
+    height, width = picture.shape[:2]
+    size = max(1, round(width / factor)), max(1, round(height / factor))
+    small = picture if factor == 1 else np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+    ground = background.scaled(*size)
+    return small, ground, measure_contrast(small, ground, min_contrast)

@@ -1,1 +1,0 @@
-"""Scans of many pieces, made with their truth, for tests and for the pictures of the documentation."""
