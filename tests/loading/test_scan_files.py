@@ -81,7 +81,7 @@ def test_the_bar_moves_while_a_scan_is_cut(tmp_path: Path, with_backs: bool) -> 
     options = ScanInput(back=tuple(scans) if with_backs else ())
     load_input(scans, options, progress=lambda *call: calls.append(call))
     cut = [call[1:] for call in calls if call[0] == "cut"]
-    total = 2 * (11 if with_backs else 6)
+    total = 2 * (13 if with_backs else 7)
     assert cut == [(k, total) for k in range(1, total + 1)]
 
 
