@@ -15,7 +15,7 @@ from jigsawnet.runs.export import ExportConfig, export_pages
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Write the pages of a run as files for archives, each by itself and all together.
+    """Write the pages of a run as PDF, TIFF, PNG, SVG and more, for archives and for print.
 
     Pages are as they lie after what was done in the workbench: named, in their order, turned as they are.
     """

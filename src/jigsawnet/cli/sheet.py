@@ -33,7 +33,7 @@ _CLEAR_MM = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Make a page with markers and a ruler, to be printed: photographs of pieces that lie on it are straightened exactly."""
+    """Make a page with markers to print: photographs of pieces on it are straightened exactly."""
 
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")]
     """The PDF to write, such as sheet.pdf. Print it at 100 %, without fitting it to the page."""

@@ -1,12 +1,14 @@
 """The mask of a page from coarse to fine.
 
 Pieces are found on a reduced copy, in which noise and weave average out; then only their borders are looked at again, at each
-finer level up to that of the scan.
+finer level up to that of the scan. On a ground without texture they are found once more pixel by pixel, so that dark corners
+on a dark ground are not lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -14,12 +16,14 @@ import numpy as np
 from jigsawnet.fragments.background import Background
 from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
 from jigsawnet.fragments.trim import Trimmed, slits, trim_mask
-from jigsawnet.types import UInt8Array
+from jigsawnet.types import BoolArray, UInt8Array
 
 STEPS = 5
 """Parts of the work."""
 _WORK_PX = 1400
 """A page with a longer side is reduced."""
+_CLOSE_PX, _MOST_MORE = 5000, 0.06
+"""Up to this side a page is looked at pixel by pixel; by the second part the pieces may be larger there than on the copy."""
 _LEAST_PX = 600
 """A page is not reduced below this."""
 _FAINT_LEVELS = 30.0
@@ -44,6 +48,11 @@ def find_mask(
         trimmed = _find(small, ground, contrast, lambda: None, factor)
     step()
     mask, is_next = trimmed.mask, True
+    if factor > 1 and contrast.noise <= TEXTURED_FLOOR and not contrast.one_paper:
+        closer = -(-max(picture.shape[:2]) // _CLOSE_PX)
+        small, ground, contrast = _level(picture, background, closer, min_contrast)
+        seen = _close_look(small, ground, contrast, mask, closer)
+        mask, factor = (mask, factor) if seen is None else (seen, closer)
     while factor > 1:
         factor = -(-factor // 2)
         small, ground, contrast = _level(picture, background, factor, min_contrast)
@@ -60,6 +69,20 @@ def find_mask(
 def _find(small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None], factor: int) -> Trimmed:
     paper = refine_borders(small, find_paper(small, ground, contrast, step, factor), contrast)
     return trim_mask(paper, offset_length(small, ground, contrast))
+
+
+def _close_look(small: UInt8Array, ground: Background, contrast: Contrast, known: BoolArray, factor: int) -> BoolArray | None:
+    """The objects of a coarser mask found again by all that is not noise; None where the ground's own lines come with them."""
+    paper = _find(small, ground, replace(contrast, floor=contrast.noise), lambda: None, factor).mask
+    known = np.asarray(
+        cv2.resize(known.astype(np.uint8), (paper.shape[1], paper.shape[0]), interpolation=cv2.INTER_NEAREST) > 0
+    )
+    n, label = cv2.connectedComponents(paper.astype(np.uint8), connectivity=4)
+    same = np.zeros(n, np.bool_)
+    same[label[known]] = True
+    same[0] = False
+    found: BoolArray = same[label]
+    return found if np.count_nonzero(found & ~known) <= _MOST_MORE * np.count_nonzero(known) else None
 
 
 def _level(
