@@ -37,7 +37,7 @@ from jigsawnet.match import (
     measure,
     measure_contact,
 )
-from jigsawnet.refine import refine_poses
+from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, straighten_components
 from jigsawnet.score import Scene, parts_of, score_candidates
@@ -180,10 +180,15 @@ def _compose(given: Given, config: SolveConfig, context: Context) -> tuple[Assem
 
 
 def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
-    pinned = given["constraints"].pinned
-    composed, borders, puzzle = given["composed"], given["borders"], given["puzzle"]
-    assembly, stats = refine_poses(composed, borders, config.refine, context, pinned=pinned, puzzle=puzzle)
+    assembly, stats = _refine_poses(given["composed"], given, config, context)
     return assembly, asdict(stats)
+
+
+def _refine_poses(assembly: Assembly, given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, RefineStats]:
+    return refine_poses(
+        assembly, given["borders"], config.refine, context,
+        pinned=given["constraints"].pinned, puzzle=given["puzzle"], ragged=bool(given["scored"].rows.ragged.any()),
+    )  # fmt: skip
 
 
 def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts | None]:
@@ -203,8 +208,7 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
             config.second_round, constraints, context, config.compose.overlap,
         )  # fmt: skip
     if stats.components_merged:
-        pinned, puzzle = constraints.pinned, given["puzzle"]
-        assembly, _ = refine_poses(assembly, borders, config.refine, context, pinned=pinned, puzzle=puzzle)
+        assembly, _ = _refine_poses(assembly, given, config, context)
     return assembly, asdict(stats)
 
 
@@ -307,7 +311,7 @@ STAGES = (
         lambda config, learned: [config.chosen_composer, asdict(config.compose), config.min_score],
     ),
     Stage(
-        "refine", ("puzzle", "borders", "composed", "constraints"), "refined", _refine,
+        "refine", ("puzzle", "borders", "scored", "composed", "constraints"), "refined", _refine,
         lambda config, learned: asdict(config.refine),
     ),
     Stage(

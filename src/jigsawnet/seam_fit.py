@@ -108,6 +108,11 @@ def slack_of(residual_px: _Floats, unit_px: float) -> float:
     return float(np.clip(np.median(residual_px) / (_CLEAN * unit_px), 1.0, _MOST_SLACK))
 
 
+def puzzle_slack(rows: Candidates, unit_px: float, min_score: float = 0.5) -> float:
+    """`slack_of` the measured seams that score ``min_score`` and more."""
+    return slack_of(rows.feature("residual")[(rows.score >= min_score) & rows.measured], unit_px)
+
+
 @dataclass(frozen=True, slots=True)
 class CutShape:
     """How wiggly the cuts of a puzzle are, so that picture borders can be told from cuts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jigsawnet.borders import Borders, build_borders
-from jigsawnet.compose.intersection import placements_intersect
+from jigsawnet.candidates import CONTACT, FEATURES, Candidates
+from jigsawnet.compose import ComposeConfig, compose
+from jigsawnet.compose.intersection import HAIR, Overlap, allowed_overlap, placements_intersect
+from jigsawnet.context import Context
 from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2
 from jigsawnet.types import Assembly, FloatArray, Piece, Puzzle
@@ -123,3 +127,40 @@ def test_a_thin_piece_on_a_large_one_intersects_it_both_ways_round() -> None:
 def test_long_strips_on_each_other_intersect() -> None:
     borders = boxes((24, 1754), (24, 1754))
     assert intersect(borders, at(0, 0, 0), at(1, 0, 0))
+
+
+def seams(residual_px: float, ragged: bool, score: float = 0.9) -> Candidates:
+    """Two candidates whose seams run so far apart."""
+    features = np.ones((2, len(FEATURES)), np.float32)
+    features[:, FEATURES.index("residual")] = residual_px
+    contact = np.full((2, len(CONTACT)), 1.0 if ragged else np.nan, np.float32)
+    return Candidates.make([0, 0], [1, 1], np.zeros((2, 3)), features, fit=0.9, score=score, contact=contact)
+
+
+@pytest.mark.parametrize(
+    ("rows", "slack"),
+    [
+        (seams(0.2, ragged=True), 1.0),
+        (seams(0.6, ragged=True), 1.5),
+        (seams(5.0, ragged=True), 2.0),
+        (seams(5.0, ragged=False), 1.0),
+        (seams(5.0, ragged=True, score=0.3), 1.0),
+        (Candidates.none(), 1.0),
+    ],
+    ids=["tight", "rough", "roughest", "cleanly cut", "unsure", "no candidates"],
+)
+def test_ragged_pieces_may_overlap_as_far_as_their_sure_seams_are_rough(rows: Candidates, slack: float) -> None:
+    assert TILES.unit_px == 1.0
+    assert allowed_overlap(HAIR, rows, TILES) == pytest.approx((4.0 * slack, 0.02 * slack**2))
+
+
+def test_no_more_than_all_of_a_piece_may_overlap() -> None:
+    assert allowed_overlap(Overlap(4.0, 0.5), seams(5.0, ragged=True), TILES).share == 1.0
+
+
+def test_composers_are_given_the_overlap_of_their_puzzle() -> None:
+    """Tiles 6 px into each other: too much for clean cuts, allowed where the sure seams are rough."""
+    rows = replace(seams(5.0, ragged=True), pose=np.array([[0.0, 54.0, 0.0]] * 2)).best_first()
+    clean = replace(rows, contact=np.full_like(rows.contact, np.nan))
+    placed = [len(compose(table, TILES, "best-first", ComposeConfig(), Context()).poses) for table in (rows, clean)]
+    assert placed == [2, 0]

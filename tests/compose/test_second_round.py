@@ -317,3 +317,95 @@ def test_it_tells_how_far_it_is_and_a_stop_ends_it_without_looking_further(nine:
     assert (stats.components_merged, stats.joins_added) == (0, 0)
     assert found.components == start.components
     assert not asked
+
+
+def ragged(rows: Candidates) -> Candidates:
+    """The same candidates, as of a puzzle whose contact was measured."""
+    return replace(rows, contact=np.zeros_like(rows.contact))
+
+
+def doubting(nine: Nine, score: float) -> Nine:
+    """The same puzzle, every seam scored by so much, and nothing new found along joint borders."""
+    evidence = Evidence(nine.evidence.measure, lambda rows: np.full(len(rows), score), lambda components: NONE)
+    return nine._replace(evidence=evidence)
+
+
+def scored_by(rows: Candidates, score: float) -> Candidates:
+    return replace(rows, score=np.full(len(rows), score))
+
+
+def true_rows(nine: Nine) -> Candidates:
+    """Every pair of neighbours as it lies, and nothing else."""
+    pairs = true_neighbors(nine.puzzle, nine.truth, gap_px=2.5)
+    joins = [true_join(nine.truth, i, j) for i, j in sorted(pairs)]
+    return nine.evidence.measure(Candidates.of(joins))
+
+
+@pytest.mark.parametrize(
+    ("score", "guess", "placed"), [(0.12, 0.1, True), (0.12, 0.5, False), (0.02, 0.1, False), (0.12, 1.0, False)]
+)
+def test_in_a_ragged_puzzle_the_best_place_of_what_is_left_is_a_guess(
+    nine: Nine, score: float, guess: float, placed: bool
+) -> None:
+    rows = ragged(scored_by(true_rows(nine), score))
+    config = SecondRoundConfig(guess=guess)
+    found, _ = second_round(doubting(nine, score), rows, without(nine.truth, 4), config=config)
+    assert (4 in found.poses) is placed
+    if placed:
+        assert_whole(nine.puzzle, found, nine.truth)
+
+
+def test_a_clean_puzzle_has_no_guesses(nine: Nine) -> None:
+    rows = scored_by(true_rows(nine), 0.12)
+    found, stats = second_round(doubting(nine, 0.12), rows, without(nine.truth, 4))
+    assert 4 not in found.poses
+    assert stats.components_merged == 0
+
+
+def test_two_pieces_are_not_joined_by_a_guess_to_a_third(nine: Nine) -> None:
+    rows = ragged(scored_by(true_rows(nine), 0.12))
+    found, _ = second_round(doubting(nine, 0.12), rows, true_components(nine.truth, (0, 1)))
+    assert set(found.poses) == {0, 1}
+
+
+def test_the_better_of_two_guesses_comes_first(nine: Nine) -> None:
+    """The right place of a piece scores more than a wrong one in which it meets as much border."""
+    truth = nine.truth
+    wrong = truth.poses[4] @ SE2(0.0, 6.0, 0.0)  # its own place, six px aside
+
+    def score(rows: Candidates) -> FloatArray:
+        off = [rows.i_from_j(k).distance(truth.poses[i].inverse() @ truth.poses[j])[1] for k, (i, j) in enumerate(pairs(rows))]
+        return np.where(np.array(off) > 3.0, 0.15, 0.4)
+
+    right = true_rows(nine)
+    beside = [k for k, pair in enumerate(pairs(right)) if 4 in pair]
+    shifted = [
+        Alignment(i, j, (wrong if i == 4 else truth.poses[i]).inverse() @ (wrong if j == 4 else truth.poses[j]), fit=1.0)
+        for i, j in (pairs(right)[k] for k in beside)
+    ]
+    rows = Candidates.concat([nine.evidence.measure(Candidates.of(shifted)), right])
+    evidence = Evidence(lambda rows: replace(rows, **measured(nine, rows)), score, lambda components: NONE)
+    found, _ = second_round(nine._replace(evidence=evidence), ragged(scored_by(rows, 0.3)), without(truth, 4))
+    assert_whole(nine.puzzle, found, truth)
+
+
+def test_one_good_border_does_not_outweigh_all_bad_ones(nine: Nine) -> None:
+    rows = true_rows(nine)
+    shortest = np.argsort(rows.feature("length"), kind="stable")
+    good = next(pairs(rows)[k] for k in shortest if 4 in pairs(rows)[k])
+
+    def score(rows: Candidates) -> FloatArray:
+        return np.array([0.55 if pair == good else 0.0 for pair in pairs(rows)])
+
+    evidence = Evidence(lambda rows: replace(rows, **measured(nine, rows)), score, lambda components: NONE)
+    found, _ = second_round(nine._replace(evidence=evidence), scored_by(rows, 0.3), without(nine.truth, 4))
+    assert 4 not in found.poses
+
+
+def pairs(rows: Candidates) -> list[tuple[int, int]]:
+    return list(zip(rows.i.tolist(), rows.j.tolist(), strict=True))
+
+
+def measured(nine: Nine, rows: Candidates) -> dict[str, FloatArray]:
+    """Seams as long as they are, all of them fitting well enough to be scored."""
+    return {"features": nine.evidence.measure(rows).features, "fit": np.ones(len(rows))}

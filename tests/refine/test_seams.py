@@ -12,7 +12,7 @@ from jigsawnet.contours import ContourConfig, trace_contours
 from jigsawnet.geometry import SE2, fit_rigid
 from jigsawnet.refine.seams import align_seams
 from jigsawnet.shred import ShredConfig, shred_images
-from jigsawnet.types import Assembly, Puzzle, UInt8Array
+from jigsawnet.types import Assembly, Piece, Puzzle, UInt8Array
 
 Cut = tuple[Borders, Mapping[int, SE2]]
 """Pieces and their true poses."""
@@ -137,3 +137,16 @@ def test_no_pieces_one_piece_and_pieces_far_apart(square_tiles: Callable[[int], 
     assert (stats.pairs, stats.samples, stats.residual_after_px) == (0, 0, 0.0)
     apart = {0: SE2.identity(), 1: SE2(0.0, 900.0, 0.0)}
     assert align_seams(borders, apart)[0] == apart
+
+
+def test_ragged_pieces_are_not_pulled_into_their_losses() -> None:
+    """A square whose side has lost 3 px along its upper half turns into the loss, unless it is known to be ragged."""
+    mask = np.ones((120, 120), bool)
+    bitten = mask.copy()
+    bitten[:60, :3] = False
+    pieces = tuple(Piece(k, str(k), np.full((120, 120, 3), 128, np.uint8), own) for k, own in enumerate((mask, bitten)))
+    borders = build_borders(trace_contours(Puzzle("bitten", pieces), ContourConfig()))
+    truth = {0: SE2.identity(), 1: SE2(0.0, 120.0, 0.0)}
+    turned = {ragged: align_seams(borders, truth, ragged=ragged)[0][1].theta for ragged in (False, True)}
+    assert abs(turned[False]) > 0.015
+    assert abs(turned[True]) < 0.005

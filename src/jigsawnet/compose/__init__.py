@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.hierarchical import compose_hierarchical
+from jigsawnet.compose.intersection import allowed_overlap
 from jigsawnet.compose.paper_glc import compose_paper_glc
 from jigsawnet.compose.paper_hlm import compose_paper_hlm
 from jigsawnet.compose.problem import Pace, Problem, finish_assembly
@@ -73,5 +75,7 @@ def compose(
         InputError: the constraints contradict each other.
     """
     rows = rows.take(rows.fit >= config.min_fit) if config.min_fit > 0 else rows
-    problem = prepare_problem(rows, borders, constraints, names, config.overlap)
+    overlap = allowed_overlap(config.overlap, rows, borders)
+    config = replace(config, overlap_px=overlap.free_px, max_overlap=overlap.share)
+    problem = prepare_problem(rows, borders, constraints, names, overlap)
     return finish_assembly(problem, composers[composer](problem, config, Pace(context), np.random.default_rng(seed)))

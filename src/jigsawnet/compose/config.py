@@ -28,7 +28,8 @@ class ComposeConfig:
     """Part of the smaller of two pieces that may lie on the other, deeper than overlap-px. The paper's authors allow 0.1 of its
     whole area, which is this at 0.1 with overlap-px at 0."""
     overlap_px: float = HAIR.free_px
-    """Pieces that lie on each other less deep than this do not count as doing so."""
+    """Pieces that lie on each other less deep than this do not count as doing so. Where pieces are ragged and the sure seams
+    of the puzzle rough, it is up to twice as much, and max-overlap up to four times."""
     max_merges: int = 500
     """Merges that hierarchical loop merging tries on each level (theta_M of the paper)."""
     glc_steps: int = 20_000
@@ -61,7 +62,12 @@ class SecondRoundConfig:
     """Candidates scored below this are not tried."""
     most_candidates: int = 2000
     """Candidates tried at most, best first."""
+    guess: float = 0.1
+    """Where pieces are ragged, what is left over is placed where it fits best when all borders that meet there score this
+    much together; its confidence tells that it is a guess. 1: no guesses."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_candidate <= 1 or self.most_candidates < 0:
-            raise ConfigError("second-round.min-candidate must lie between 0 and 1, and most-candidates must not be negative.")
+        if not 0 <= self.min_candidate <= 1 or not 0 <= self.guess <= 1 or self.most_candidates < 0:
+            raise ConfigError(
+                "second-round.min-candidate and guess must lie between 0 and 1, and most-candidates must not be negative."
+            )

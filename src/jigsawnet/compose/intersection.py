@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jigsawnet.borders import Borders, lies_inside, njit
+from jigsawnet.candidates import Candidates
+from jigsawnet.seam_fit import puzzle_slack
 from jigsawnet.types import FloatArray
 
 
@@ -25,6 +27,16 @@ class Overlap(NamedTuple):
 
 HAIR = Overlap()
 """What pose and mask noise bring about, and no more."""
+
+
+def allowed_overlap(overlap: Overlap, rows: Candidates, borders: Borders) -> Overlap:
+    """``overlap`` for one puzzle: where its pieces are ragged, joins are as inexact as its sure seams are rough.
+
+    With the slack s of these seams (1 to 2), points count from s times the depth on, and s² times as many are allowed: when a
+    joint moves, the area of an overlap grows with its depth and with its length.
+    """
+    slack = puzzle_slack(rows, borders.unit_px) if rows.ragged.any() else 1.0
+    return Overlap(overlap.free_px * slack, min(1.0, overlap.share * slack**2))
 
 
 def placements_intersect(borders: Borders, fixed: FloatArray, moving: FloatArray, overlap: Overlap = HAIR) -> bool:

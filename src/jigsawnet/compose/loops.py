@@ -21,7 +21,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.config import ComposeConfig
 from jigsawnet.compose.intersection import HAIR, Overlap
 from jigsawnet.geometry import carry_rows, chain_rows, invert_rows, wrap_angles
-from jigsawnet.seam_fit import slack_of
+from jigsawnet.seam_fit import puzzle_slack
 from jigsawnet.types import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -44,8 +44,7 @@ class Tolerance:
     @staticmethod
     def of(config: ComposeConfig, borders: Borders, rows: Candidates) -> Tolerance:
         """The tolerance of a single join; pixels grow with the pieces, and all of it with the roughness of the sure seams."""
-        sure = rows.feature("residual")[(rows.score >= config.min_score) & rows.measured]
-        slack = slack_of(sure, borders.unit_px)
+        slack = puzzle_slack(rows, borders.unit_px, config.min_score)
         return Tolerance(config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack, config.overlap)
 
     def after(self, joins: float) -> tuple[float, float]:

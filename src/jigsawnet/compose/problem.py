@@ -15,7 +15,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, row_pose
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, carry_rows, chain_rows, invert_rows, wrap_angles
-from jigsawnet.seam_fit import slack_of
+from jigsawnet.seam_fit import puzzle_slack
 from jigsawnet.types import Assembly, FloatArray, Join, sort_components
 
 IntArray = NDArray[np.int64]
@@ -123,5 +123,5 @@ def agreeing_rows(rows: Candidates, components: Components, borders: Borders) ->
     implied = chain_rows(invert_rows(components.rows[i, 1:]), components.rows[j, 1:])
     distance = np.linalg.norm(carry_rows(pose, middles) - carry_rows(implied, middles), axis=1)
     angle = np.abs(wrap_angles(pose[:, 0] - implied[:, 0]))
-    slack = slack_of(rows.feature("residual")[(rows.score >= 0.5) & rows.measured], borders.unit_px)
+    slack = puzzle_slack(rows, borders.unit_px)
     return np.asarray(inside[(angle < LOOP_RAD * slack) & (distance < LOOP_PX * slack * borders.unit_px)])

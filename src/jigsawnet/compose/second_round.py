@@ -1,12 +1,14 @@
 """A second look, once most of the picture lies: what single joins could not decide, whole components can.
 
 Components are placed against each other and against left-over pieces by every candidate there is, however weak, and by new
-ones found along the joint border of a component. A placement is judged by all borders that meet in it at once. Then every
-pair of neighbours that the poses imply, but no join names, is measured and named.
+ones found along the joint border of a component. A placement is judged by all borders that meet in it at once. In a ragged
+puzzle, where a seam that fits badly may have lost what would fit, the best of what is left is then placed by a guess. At last
+every pair of neighbours that the poses imply, but no join names, is measured and named.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +19,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import SecondRoundConfig
 from jigsawnet.compose.constraints import is_near, prepare_problem
-from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
+from jigsawnet.compose.intersection import HAIR, Overlap, allowed_overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, pose_row
@@ -27,6 +29,7 @@ _AGREEING = 0.3
 """Mean score along the border where components meet, below which a placement is refused."""
 _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
+_FIRM, _SAME = 3, 1e-9
 
 STAGE = "second round"
 _STEPS = 100
@@ -74,6 +77,7 @@ def second_round(
     either.
     """
     context = context or Context()
+    overlap = allowed_overlap(overlap, rows, borders)
     problem = prepare_problem(rows, borders, constraints, overlap=overlap)
     components = components_of(assembly)
     before = len(components)
@@ -85,7 +89,11 @@ def second_round(
     merging.merge(list(_relations(usable)), 0.0, 0.4)
     left_over = len(components) - len(constraints.aside) > 1 and any(len(component) > 1 for component in components.all())
     if left_over and not context.stop.is_over():
-        merging.merge(_joint_relations(components, constraints.aside, evidence), 0.6, 0.8)
+        found = _joint_relations(components, constraints.aside, evidence)
+        merging.merge(found, 0.6, 0.8)
+        if rows.ragged.any():
+            likely = usable.take(usable.score >= config.guess)
+            merging.guess([*_relations(likely), *found], config.guess)
     result = finish_assembly(problem, components)
     if context.stop.is_requested and context.stop.is_over():  # somebody waits
         return replace(result, chosen=assembly.chosen), SecondRoundStats(before - len(components), 0)
@@ -131,12 +139,36 @@ class _Merging:
                 return
             self.tell(first + (last - first) * done / len(relations))
             move = components.move_between(i, j, i_from_j)
-            if self._joint_score(i, j, move) < self.min_score:
-                continue
-            if brings_forbidden(components, i, j, move, self.constraints, self.borders):
-                continue
-            if not placements_intersect(self.borders, components.placed(i), components.placed(j, move), self.overlap):
+            if self._joint_score(i, j, move) >= self.min_score and not self._is_refused(i, j, move):
                 components.merge(i, j, i_from_j)
+
+    def guess(self, relations: Sequence[Relation], least: float) -> None:
+        """Place left-over pieces and components where they fit best, best first, while that is ``least`` and more.
+
+        Only beside a component of `_FIRM` pieces: what fits a single piece a little says nothing.
+        """
+        components, judge = self.components, replace(self, min_score=least)
+        waiting: list[tuple[float, int]] = [(-1.0, number) for number in range(len(relations))]
+        while waiting and not self.context.stop.is_over():
+            known, number = heapq.heappop(waiting)
+            i, j, i_from_j = relations[number]
+            if components.same(i, j) or max(len(components.members(k)) for k in (i, j)) < _FIRM:
+                continue
+            move = components.move_between(i, j, i_from_j)
+            joint = judge._joint_score(i, j, move)
+            if joint < least or self._is_refused(i, j, move):
+                continue
+            if -joint > known + _SAME:  # components have grown since it was looked at, or it was not yet
+                heapq.heappush(waiting, (-joint, number))
+            else:
+                components.merge(i, j, i_from_j)
+
+    def _is_refused(self, i: int, j: int, move: SE2) -> bool:
+        """Whether a person has forbidden what would come about, or pieces would lie on each other."""
+        components, borders = self.components, self.borders
+        return brings_forbidden(components, i, j, move, self.constraints, borders) or placements_intersect(
+            borders, components.placed(i), components.placed(j, move), self.overlap
+        )
 
     def _joint_score(self, i: int, j: int, move: SE2) -> float:
         """What all borders that meet when j's component is moved to i's say together; scored only if their fits suffice."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -79,6 +80,7 @@ def refine_poses(
     *,
     pinned: Collection[int] = (),
     puzzle: Puzzle | None = None,
+    ragged: bool = False,
 ) -> tuple[Assembly, RefineStats]:
     """Refine the poses of every component.
 
@@ -93,6 +95,7 @@ def refine_poses(
         context: told after each component.
         pinned: pieces that do not move.
         puzzle: the pictures; without them only shape tells the gap.
+        ragged: the borders agree only in part; where they lie apart says little.
     """
     poses = dict(assembly.poses)
     joins: list[Join] = list(assembly.joins)
@@ -103,23 +106,21 @@ def refine_poses(
     inlier_px = config.inlier_px * borders.unit_px * slack_of(residual_px, borders.unit_px)
     for done, component in enumerate(assembly.components):
         fixed = tuple(idx for idx in component if idx in pinned)
-        before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
+        before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged)
         if config.pose_graph:
             joins, stats = _fit_joins(component, poses, joins, borders, inlier_px, fixed)
             graphs.append(stats)
         if config.seams:
             members = {idx: poses[idx] for idx in component}
-            moved, seam = align_seams(
-                borders, members, slide_weight=config.slide_weight, gap_px=gap, find_gap=find_gap, fixed=fixed
-            )
+            align = partial(align_seams, borders, members, slide_weight=config.slide_weight, fixed=fixed, ragged=ragged)
+            moved, seam = align(gap_px=gap, find_gap=find_gap)
             printed = find_printed_gap(puzzle, borders, moved, seam.gap_px) if puzzle and find_gap else None
             if printed and printed.is_sure:
-                weight = config.slide_weight
-                moved, seam = align_seams(borders, members, slide_weight=weight, gap_px=printed.gap_px, fixed=fixed)
+                moved, seam = align(gap_px=printed.gap_px)
             poses.update(moved)
             gap, find_gap = seam.gap_px, False
         else:
-            seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap)
+            seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged)
         seams.append(replace(seam, residual_before_px=before.residual_before_px))
         context.progress("refine", done + 1, len(assembly.components))
     return replace(assembly, poses=poses, joins=tuple(joins), gap_px=gap), _sum_stats(graphs, seams)

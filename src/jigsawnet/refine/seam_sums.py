@@ -29,15 +29,17 @@ def sum_seams(
     reach_px: float,
     gap_px: float,
     slide_weight: float,
+    apart_px: float,
 ) -> FloatArray:
     """Pair borders and sum up, ``(P, TERMS)``, for the directed ``pairs (P, 2)`` of rows of ``piece``, ``poses``, ``incoming``.
 
     Samples of the second piece look for the border of the first. Three kinds of residuals: the distance along the normal, less
     the gap; sliding along the seam since ``incoming``, which only matters where the cut is straight; and, weaker still, any
-    relative motion, so that a piece without a seam follows its neighbours.
+    relative motion, so that a piece without a seam follows its neighbours. Samples that lie ``apart_px`` too far apart count
+    a quarter; infinity: like those that overlap.
     """
     sums = np.zeros((len(pairs), TERMS))
-    limits = (float(reach_px), float(gap_px), float(slide_weight))
+    limits = (float(reach_px), float(gap_px), float(slide_weight), float(apart_px))
     _sum_pairs(borders.kernel, smooth, pairs, piece[pairs], poses, incoming, limits, sums)
     return sums
 
@@ -47,10 +49,11 @@ def _sum_pairs(borders, smooth, pairs, pieces, poses, incoming, limits, sums):  
     """Add up ``sum w r r'`` and ``sum w r e`` for each pair, r the derivatives of an error e by the `UNKNOWNS`.
 
     A sample q of j that meets sample c of i with normal n and tangent t gives ``e = (q - c) . n + gap``, weighted
-    ``w = (1 - (e / reach)^2)^2``, and ``e = (q - q at the start) . t``, weighted ``w slide_weight``. A pair gives the motion of
-    j's centre relative to i, and its turn times the radius of j, weighted ``_FOLLOW_WEIGHT``.
+    ``w = (1 - (e / reach)^2)^2 trust`` with ``trust = (1 + (e / apart)^2)^-2`` where e < 0, else 1; and ``e = (q - q at the
+    start) . t``, weighted ``w slide_weight``. A pair gives the motion of the centre of j relative to i, and its turn times its
+    radius, weighted ``_FOLLOW_WEIGHT``. Samples are counted, and their squares summed, by their trust.
     """
-    reach, gap, slide_weight = limits
+    reach, gap, slide_weight, apart = limits
     row = np.empty(UNKNOWNS, np.float64)
     partner, points, center = np.empty(borders.longest, np.int64), borders.points, borders.center
     normals, radius = borders.normals, borders.radius
@@ -91,11 +94,13 @@ def _sum_pairs(borders, smooth, pairs, pieces, poses, incoming, limits, sums):  
             nx, ny = np.float64(normals[k, 0]), np.float64(normals[k, 1])
             error = (x - points[k, 0]) * nx + (y - points[k, 1]) * ny + gap
             weight = 1.0 - (error / reach) * (error / reach)
-            weight *= weight
+            trust = 1.0 / (1.0 + (error / apart) * (error / apart)) if error < 0.0 else 1.0
+            trust *= trust
+            weight *= weight * trust
             _fill(row, x, y, nx, ny, frame, 1.0)
             _add(out, row, error, weight)
-            out[COUNT] += 1.0
-            out[SQUARE] += error * error
+            out[COUNT] += trust
+            out[SQUARE] += trust * error * error
             # a gap moves j away from i, against the mean normal: that is no sliding
             slid_x = x - (cos_0 * points[q, 0] - sin_0 * points[q, 1] + shift_0_x) + gap * mean_x
             slid_y = y - (sin_0 * points[q, 0] + cos_0 * points[q, 1] + shift_0_y) + gap * mean_y

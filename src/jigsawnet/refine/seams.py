@@ -9,6 +9,9 @@ Worn pieces have lost a strip all around, and laid edge to edge they shrink the 
 between them is one more unknown: two curves parallel to a cut, one on each side, are congruent only where it is straight, so
 wherever cuts bend the borders fit best at the right distance. Straight cuts do not show it; then it is taken as zero. Masks
 that reach beyond the cut overlap, by a negative gap; its sign shows in the shape, but not its size, which `printed` reads.
+
+Ragged pieces have lost bites along their seams. There borders that lie apart say little, and those that overlap stay an error;
+pulled together all along, such pieces would turn and drift into their losses.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from jigsawnet.types import BoolArray, FloatArray
 
 _REACH_PX = (6.0, 4.5, 3.5, 3.0, 2.5, 2.5)
 """Largest distance of paired borders in each step, for contours sampled every 3 px; grows with coarser sampling."""
+_APART_PX = 1.0
+"""Distance at which the borders of ragged pieces count a quarter, for contours sampled every 3 px."""
 _GAP_STEPS = 6
 _GAP_REACH_PX = 3.0
 _GAP_SLIDE = 0.1
@@ -72,6 +77,7 @@ def align_seams(
     gap_px: float = 0.0,
     find_gap: bool = False,
     fixed: Collection[int] = (),
+    ragged: bool = False,
 ) -> tuple[dict[int, SE2], SeamStats]:
     """Move the pieces of one component until their borders run together.
 
@@ -82,13 +88,14 @@ def align_seams(
         gap_px: width of the gap between neighbours.
         find_gap: let the gap change too, starting from ``gap_px``.
         fixed: pieces that do not move; if there are none, the first does not.
+        ragged: borders that lie apart say little.
 
     Returns:
         New poses, or the old ones where the borders would not come closer; and how close they are.
     """
     if not poses:
         return {}, SeamStats(0, 0, 0.0, 0.0, gap_px)
-    seams = _Seams(borders, poses, slide_weight, fixed)
+    seams = _Seams(borders, poses, slide_weight, fixed, ragged)
     before = seams.measure(seams.incoming, gap_px)
     current, gap = seams.incoming, gap_px
     for reach in _REACH_PX:
@@ -102,11 +109,11 @@ def align_seams(
     return moved, SeamStats(after.pairs, after.samples, before.residual_after_px, after.residual_after_px, gap)
 
 
-def measure_seams(borders: Borders, poses: Mapping[int, SE2], gap_px: float = 0.0) -> SeamStats:
+def measure_seams(borders: Borders, poses: Mapping[int, SE2], gap_px: float = 0.0, ragged: bool = False) -> SeamStats:
     """How far the borders of neighbours are from the gap, without moving anything; before and after are the same."""
     if not poses:
         return SeamStats(0, 0, 0.0, 0.0, 0.0)
-    seams = _Seams(borders, poses, slide_weight=0.0, fixed=())
+    seams = _Seams(borders, poses, 0.0, (), ragged)
     return seams.measure(seams.incoming, gap_px)
 
 
@@ -123,11 +130,14 @@ def _open_gap(seams: _Seams, start: FloatArray, start_gap: float) -> tuple[Float
 class _Seams:
     """The pieces of one component, and the pairs of them that can touch."""
 
-    def __init__(self, borders: Borders, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int]) -> None:
+    def __init__(
+        self, borders: Borders, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int], ragged: bool
+    ) -> None:
         self.borders = borders
         self.piece: Int64Array = np.array(sorted(poses), dtype=np.int64)
         self.incoming = np.array([(p.theta, p.x, p.y) for p in (poses[idx] for idx in self.piece.tolist())])
         self.scale = borders.unit_px
+        self._apart = _APART_PX * self.scale if ragged else np.inf
         self._slide_weight = slide_weight
         self._smooth = _away_from_corners(borders)
         self._center = borders.center[self.piece].astype(np.float64)
@@ -170,8 +180,10 @@ class _Seams:
         return self._moved(poses, change), new_gap, float(np.sqrt(max(0.0, answer[-1, 1])))
 
     def _sum(self, poses: FloatArray, gap: float, reach_px: float, slide_weight: float) -> FloatArray:
-        reach = reach_px * self.scale
-        return sum_seams(self.borders, self._smooth, self.piece, self._pairs, poses, self.incoming, reach, gap, slide_weight)
+        return sum_seams(
+            self.borders, self._smooth, self.piece, self._pairs, poses, self.incoming, reach_px * self.scale, gap, slide_weight,
+            self._apart,
+        )  # fmt: skip
 
     def _moved(self, poses: FloatArray, change: FloatArray) -> FloatArray:
         """Turn every piece about its centre, then shift it."""
