@@ -11,7 +11,7 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.pixels import Pixels
 from jigsawnet.score.pair_picture import PictureConfig, render_pairs
-from jigsawnet.score.seam_band import render_bands
+from jigsawnet.score.seam_band import BAND_CHANNELS, render_bands
 from jigsawnet.score.seam_path import RAGGED_REACH_UNITS, REACH_UNITS, trace_seams, unit_of
 from jigsawnet.types import BoolArray, Float32Array, UInt8Array
 
@@ -35,9 +35,9 @@ class Seams:
         """Some of them."""
         return Seams(self.i[rows], self.j[rows], self.pose[rows], self.path[rows], self.span[rows])
 
-    def bands(self, pixels: Pixels, unit_px: float) -> UInt8Array:
+    def bands(self, pixels: Pixels, unit_px: float, channels: int = BAND_CHANNELS) -> UInt8Array:
         """Straightened seams, as `render_bands` gives them."""
-        return render_bands(pixels, self.i, self.j, self.pose, self.path, unit_px)
+        return render_bands(pixels, self.i, self.j, self.pose, self.path, unit_px, channels)
 
     def pictures(self, pixels: Pixels, unit_px: float, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
         """Stitched pairs and the boxes of their seams, as `render_pairs` gives them."""
@@ -67,9 +67,9 @@ class SeamViews:
         """``(C,)``: arc lengths of the seams."""
         return self.seams.span[:, 0]
 
-    def bands(self, rows: Which) -> UInt8Array:
+    def bands(self, rows: Which, channels: int = BAND_CHANNELS) -> UInt8Array:
         """Straightened seams of some candidates."""
-        return self.seams.take(rows).bands(self.pixels, self.unit_px)
+        return self.seams.take(rows).bands(self.pixels, self.unit_px, channels)
 
     def pictures(self, rows: Which, config: PictureConfig) -> tuple[UInt8Array, Float32Array]:
         """Stitched pairs of some candidates and the boxes of their seams."""

@@ -23,6 +23,8 @@ class ShredConfig:
     """Cut along the longer side only, into long strips, as a paper shredder does."""
     chads: float | None = None
     """Cut into upright pieces this many times longer than wide, as a cross-cut shredder does."""
+    stacked: bool = False
+    """Torn in a stack: rows of the grid lie on each other while they are parted, so the cuts of one are those of all."""
     tilt_deg: float = 10.0
     """Largest random tilt of a grid cut, in degrees; less where neighbouring cuts would meet."""
     perturbation: float = 0.04
@@ -53,6 +55,8 @@ class ShredConfig:
             raise ConfigError("cuts and strips exclude each other; for strips, give the number of pieces.")
         if self.chads is not None and (self.cuts is not None or self.strips or not 1.0 <= self.chads <= 50.0):
             raise ConfigError("chads are 1 to 50 times longer than wide, and exclude cuts and strips.")
+        if self.stacked and (self.cuts is not None or self.strips):
+            raise ConfigError("stacked tears the rows of a grid; it excludes cuts and strips.")
         if self.jpeg_quality is not None and not 1 <= self.jpeg_quality <= 100:
             raise ConfigError(f"jpeg_quality is {self.jpeg_quality}; it must lie between 1 and 100.")
         check_range("tilt_deg", self.tilt_deg, 45.0)
@@ -69,9 +73,10 @@ class ShredConfig:
         return 2.0 * (self.erosion_px + max(0.0, -self.damage.mask_px))
 
     def record(self) -> dict[str, Any]:
-        """The options as plain data, for keys and files; chads and damage only as far as they are not at their defaults."""
+        """The options as plain data, for keys and files; chads, stacked and damage only where they are not at their defaults."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "damage"}
-        if self.chads is None:
-            del values["chads"]
+        for name, default in (("chads", None), ("stacked", False)):
+            if values[name] == default:
+                del values[name]
         changed = self.damage.changed()
         return values | ({"damage": changed} if changed else {})

@@ -28,6 +28,8 @@ MIN_SPACING = 0.35
 """Neighbouring grid cuts stay apart by this part of the spacing."""
 MAX_TILT_SHIFT = 0.4
 """From end to end, a tilt carries a grid cut at most by this part of the spacing."""
+SLIP = 0.015
+"""Standard deviation of how far a sheet of a stack has slipped, as a part of a piece's shorter side."""
 CRUMB_AREA = 0.05
 """A region smaller than this part of the mean cell is no piece of its own."""
 WAVES = (0.12, 2.5)
@@ -47,10 +49,14 @@ def cut_cells(height: int, width: int, config: ShredConfig, rng: np.random.Gener
     across = _grid_cuts(rows - 1, width, height, side_px, config, rng)
     x, y = np.arange(width), np.arange(height)[:, None]
     col, row = np.zeros((2, height, width), np.int32)
-    for cut in down:
-        col += x > cut[:, None]
     for cut in across:
         row += y > cut
+    if config.stacked:
+        top = np.concatenate([[0.0], across.mean(axis=1)])
+        at = np.clip(np.rint(y - top[row]), 0, height - 1).astype(np.intp)
+        slip = rng.normal(0.0, SLIP * side_px, rows)[row]
+    for cut in down:
+        col += x > (cut[at] + slip if config.stacked else cut[:, None])
     return row * cols + col
 
 

@@ -63,6 +63,8 @@ def _either(rng: np.random.Generator, first: float, second: float) -> float:
     return first if rng.random() < 0.5 else second
 
 
+_STACKED = 0.5
+"""Part of the pages that are torn in a stack."""
 _WHITE, _BLACK, _GREY, _DESK, _CARD = (255, 255, 255), (8, 8, 8), (128, 128, 128), (150, 115, 80), (252, 200, 50)
 
 
@@ -89,14 +91,17 @@ def _torn_photo(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _torn_page(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:
-    """A printed page torn by hand: broad rims, yellow paper, a soft scan."""
+    """A printed page torn by hand, at times in a stack: broad rims, yellow paper, a soft scan."""
     damage = Damage(
         tear_px=draw(0, 20), rough_px=draw(0, 0.6), crumble_px=draw(0, 5), halo_px=draw(0.4, 1.5), blur_px=draw(0, 1),
         bend=draw(0, 0.005), mask_px=_either(rng, draw(0, 1.5), draw(0, -1)), yellow=draw(0, 0.8), stains=draw(0, 0.3),
         light=draw(0, 4), shade=draw(0, 8), folds=int(rng.integers(0, 4)), shadow=draw(0, 0.4), whiskers=draw(0, 1),
         backdrop=_backdrop(rng, _BLACK, _GREY, _DESK, (0, 250, 10)), piece_px=int(rng.integers(160, 320)),
     )  # fmt: skip
-    return {"perturbation": 0.08, "tilt_deg": 20.0, "noise": draw(0, 4), "jpeg_quality": int(draw(98, 65)), "damage": damage}
+    return {
+        "perturbation": 0.08, "tilt_deg": 20.0, "noise": draw(0, 4), "jpeg_quality": int(draw(98, 65)), "damage": damage,
+        "stacked": bool(rng.random() < _STACKED),
+    }  # fmt: skip
 
 
 def _phone(draw: Draw, rng: np.random.Generator) -> dict[str, Any]:

@@ -9,9 +9,10 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ from jigsawnet.io.array_store import read_arrays
 from jigsawnet.io.files import make_folder, write_bytes
 from jigsawnet.io.images import read_image, silent_decoders
 from jigsawnet.io.pieces import list_pictures, list_unread, say_unread
-from jigsawnet.learned import Learned
+from jigsawnet.learned import Learned, NetworkName
 from jigsawnet.score.pair_picture import PictureConfig
+from jigsawnet.score.seam_band import BAND_CHANNELS
 from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import seam_terms
 from jigsawnet.shred import ShredConfig, shred_images
@@ -40,6 +42,8 @@ _FARTHEST_PX = 25.0
 """Neighbours whose borders were lost lie up to this far apart."""
 _PRESETS = ("fresco", "torn-photo", "torn-page", "phone", "old-print")
 _PRESET_SHARES = (0.5, 0.14, 0.1, 0.13, 0.13)
+CHANNELS: Mapping[NetworkName, int] = {"seam": BAND_CHANNELS, "ragged": 2 * BAND_CHANNELS}
+"""Of the bands that our networks look at: the near view, and for seams that touch in parts the far one, too."""
 HOLD_OUT_EVERY = 8
 """Every so many photographs, one is kept for validation."""
 Columns = dict[str, NDArray[Any]]
@@ -80,7 +84,7 @@ class ExamplesConfig:
 class Examples:
     """Candidates of many puzzles.
 
-    ``pictures (N, H, W, 3)`` and ``rois (N, 4)`` as of `render_pairs`, ``bands (N, 32, 128, 5)`` as of `render_bands`,
+    ``pictures (N, H, W, 3)`` and ``rois (N, 4)`` as of `render_pairs`, ``bands (N, 32, 128, 10)`` as of `render_bands`,
     ``features (N, 77)`` as of `seam_terms`, ``fit (N,)`` the matcher's score, ``right (N,)``, ``puzzle (N,)`` the index of its
     puzzle in ``case``, which says what kind of puzzle that is, and ``held_out (N,)``: from a photograph kept for validation.
     """
@@ -98,6 +102,10 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.right)
+
+    def images(self, network: NetworkName) -> UInt8Array:
+        """What a network looks at: pictures, or bands with as many channels as it takes."""
+        return self.pictures if network == "jigsawnet" else self.bands[..., : CHANNELS[network]]
 
     def digest(self) -> str:
         """What the data is, as a hash."""
@@ -124,7 +132,7 @@ def make_examples(
     """Cut puzzles from photographs, propose candidates, draw and label them; files under ``cache`` are used again."""
     jobs = _plan(pictures, config)
     options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
-    key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 1}
+    key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 2}
     key["fit"] = learned.digest_of("fit", "contact")
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     make_folder(folder)
@@ -219,7 +227,7 @@ def _make_part(job: _Job, config: ExamplesConfig, learned: Learned) -> Columns:
         views = SeamViews(scene.pixels, scene.borders, chosen)
         blocks = [slice(start, start + 64) for start in range(0, len(chosen), 64)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            bands = list(pool.map(views.bands, blocks))
+            bands = list(pool.map(partial(views.bands, channels=CHANNELS["ragged"]), blocks))
             pairs = list(pool.map(views.pictures, blocks, [config.picture] * len(blocks)))
         parts.append({
             "pictures": np.concatenate([pair[0] for pair in pairs]),

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from jigsawnet.learned import NetworkName
 from jigsawnet.score.pair_picture import BACKGROUND
+from jigsawnet.score.seam_band import BAND_CHANNELS
 from jigsawnet.training.boosting import IntArray
 from jigsawnet.training.config import AugmentConfig
 from jigsawnet.training.examples import Examples
@@ -27,12 +28,13 @@ def load_inputs(
 
     Args:
         examples: all of them.
-        network: ``jigsawnet`` gives pictures ``(B, 3, H, W)`` and rois ``(B, 4)``; ``seam`` gives bands ``(B, 5, 32, 128)``.
+        network: ``jigsawnet`` gives pictures ``(B, 3, H, W)`` and rois ``(B, 4)``; ``seam`` gives bands ``(B, 5, 32, 128)``,
+            ``ragged`` bands ``(B, 10, 32, 128)``.
         rows: which ones ``(B,)``.
         augment: random changes; None makes none.
         rng: where the changes come from.
     """
-    images = np.array((examples.pictures if network == "jigsawnet" else examples.bands)[rows])
+    images = np.array(examples.images(network)[rows])
     rois = np.array(examples.rois[rows])
     scaled: UInt8Array | Float32Array = images
     if augment is not None and augment.active and rng is not None:
@@ -55,25 +57,27 @@ def flip_pictures(pictures: UInt8Array, rois: Float32Array, rng: np.random.Gener
 
 
 def flip_bands(bands: UInt8Array, rng: np.random.Generator) -> None:
-    """Turn a random half of ``bands (B, 32, 128, 5)`` end to end and another half side to side, in place.
+    """Turn a random half of ``bands (B, 32, 128, 5 or 10)`` end to end and another half side to side, in place.
 
     Side to side the pieces change places, so their two masks do as well: the first mask stays the mask of the same side.
     """
     along = np.flatnonzero(rng.random(len(bands)) < 0.5)
     bands[along] = np.flip(bands[along], 2)
     across = np.flatnonzero(rng.random(len(bands)) < 0.5)
-    bands[across] = np.flip(bands[across], 1)[..., [0, 1, 2, 4, 3]]
+    order = [0, 1, 2, 4, 3, 5, 6, 7, 9, 8]
+    bands[across] = np.flip(bands[across], 1)[..., order[: bands.shape[-1]]]
 
 
 def change_colors(images: UInt8Array, augment: AugmentConfig, rng: np.random.Generator) -> Float32Array:
-    """Scale the colours of each of ``images (B, H, W, 3 or 5)`` and add noise, on paper only: not on the background."""
+    """Scale the colours of each of ``images (B, H, W, 3, 5 or 10)`` and add noise, on paper only: not on the background."""
     count = len(images)
     changed = images.astype(np.float32)
-    colors = changed[..., :3] * rng.uniform(1 - augment.jitter, 1 + augment.jitter, (count, 1, 1, 3)).astype(np.float32)
+    views = changed.reshape(*images.shape[:3], -1, min(images.shape[-1], BAND_CHANNELS))
+    colors = views[..., :3] * rng.uniform(1 - augment.jitter, 1 + augment.jitter, (count, 1, 1, 1, 3)).astype(np.float32)
     if augment.noise > 0:
-        spread = (255 * rng.uniform(0, augment.noise, (count, 1, 1, 1))).astype(np.float32)
+        spread = (255 * rng.uniform(0, augment.noise, (count, 1, 1, 1, 1))).astype(np.float32)
         colors = colors + spread * rng.standard_normal(colors.shape, dtype=np.float32)
-    marks = images[..., 3:] > 0 if images.shape[-1] > 3 else images != np.array(BACKGROUND, np.uint8)
+    marks = views[..., 3:] > 0 if images.shape[-1] > 3 else views != np.array(BACKGROUND, np.float32)
     paper = np.any(marks, axis=-1, keepdims=True)
-    changed[..., :3] = np.where(paper, np.clip(colors, 0, 255), changed[..., :3])
+    views[..., :3] = np.where(paper, np.clip(colors, 0, 255), views[..., :3])
     return changed

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from jigsawnet.score.seam_band import BAND_CHANNELS
 from jigsawnet.training.config import TrainConfig
-from jigsawnet.training.examples import Examples
+from jigsawnet.training.examples import CHANNELS, Examples
 
 GROUPS = ((8, 8, 16, 16, 16, 32), (32, 32, 64), (64, 64, 128))
 """Output depths of the residual blocks; a max pooling stands before each group."""
@@ -76,11 +76,14 @@ class JigsawNet(nn.Module):
 
 
 class SeamNet(nn.Module):
-    """Is this join right? Logits ``(B, 2)`` of wrong and right from a band ``(B, 5, 32, 128)`` in [0, 1]."""
+    """Is this join right? Logits ``(B, 2)`` of wrong and right from a band ``(B, channels, 32, 128)`` in [0, 1].
 
-    def __init__(self) -> None:
+    With 10 channels a far view of the seam lies behind the near one, row by row: both are deepest at their first and last rows.
+    """
+
+    def __init__(self, channels: int = BAND_CHANNELS) -> None:
         super().__init__()
-        layers: list[nn.Module] = [*convolve(BAND_CHANNELS, SEAM_DEPTHS[0]), nn.ReLU(inplace=True)]
+        layers: list[nn.Module] = [*convolve(channels, SEAM_DEPTHS[0]), nn.ReLU(inplace=True)]
         depth = SEAM_DEPTHS[0]
         for depth_out in SEAM_DEPTHS[1:]:
             layers += [nn.MaxPool2d(2), ResidualBlock(depth, depth_out)]
@@ -104,7 +107,7 @@ class SeamNet(nn.Module):
 def build_network(config: TrainConfig, examples: Examples) -> nn.Module:
     """A new network for the sizes of these examples, with weights from PyTorch's random state."""
     if config.network != "jigsawnet":
-        return SeamNet()
+        return SeamNet(CHANNELS[config.network])
     _, height, width, _ = examples.pictures.shape
     return JigsawNet(height, width, config.roi)
 

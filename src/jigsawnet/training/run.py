@@ -158,7 +158,7 @@ def train_and_write(
     write_curves(folder / "curves.png", trained.history, f"{name}: training and held-out puzzles")
     about: dict[str, Any] = {"network": name, "reject_below": trained.reject_below}
     rows = np.flatnonzero(examples.held_out)[:_COMPARED]
-    samples: dict[str, NDArray[Any]] = {"band": examples.bands[rows]}
+    samples: dict[str, NDArray[Any]] = {"band": np.ascontiguousarray(examples.images(name)[rows])}
     if name == "jigsawnet":
         about["picture"] = asdict(examples_config.picture)
         samples = {"picture": examples.pictures[rows], "roi": examples.rois[rows]}
