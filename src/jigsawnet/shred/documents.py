@@ -43,6 +43,10 @@ class Typefaces:
                     found.setdefault(script, []).append(path)
         return Typefaces({script: tuple(paths) for script, paths in found.items()})
 
+    def names(self) -> list[str]:
+        """The names of the files, in order, for keys."""
+        return sorted({path.name for paths in self.files.values() for path in paths})
+
 
 def _can_write(path: Path, letters: str) -> bool:
     """Whether the letters look different from each other and from what stands for a missing one."""

@@ -94,8 +94,7 @@ def example_files(
     photos: Sequence[Path], config: CutsConfig, fonts: Typefaces, folder: Path, name: str, count: int, suffix: str
 ) -> list[Path]:
     """Where examples are kept; the names change with all that they are made from."""
-    names = [path.name for paths in fonts.files.values() for path in paths]
-    stamp = hashlib.sha256(json.dumps([config.seed, sorted(names), sorted(p.name for p in photos)]).encode()).hexdigest()[:12]
+    stamp = hashlib.sha256(json.dumps([config.seed, fonts.names(), sorted(p.name for p in photos)]).encode()).hexdigest()[:12]
     return [folder / f"{stamp}-{name}-{k:05d}{suffix}" for k in range(count)]
 
 

@@ -32,6 +32,7 @@ from jigsawnet.score.seam_band import BAND_CHANNELS
 from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import seam_terms
 from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.shred.documents import Typefaces, make_document
 from jigsawnet.shred.pages import make_page
 from jigsawnet.shred.presets import preset
 from jigsawnet.training.solving import find
@@ -41,7 +42,9 @@ BORDER_PX = 2.5
 _FARTHEST_PX = 25.0
 """Neighbours whose borders were lost lie up to this far apart."""
 _PRESETS = ("fresco", "torn-photo", "torn-page", "phone", "old-print")
-_PRESET_SHARES = (0.5, 0.14, 0.1, 0.13, 0.13)
+_PRESET_SHARES = (0.42, 0.13, 0.21, 0.12, 0.12)
+_PAGE_DPI = (85.0, 150.0)
+"""Pages to tear are printed at a resolution in between."""
 CHANNELS: Mapping[NetworkName, int] = {"seam": BAND_CHANNELS, "ragged": 2 * BAND_CHANNELS}
 """Of the bands that our networks look at: the near view, and for seams that touch in parts the far one, too."""
 HOLD_OUT_EVERY = 8
@@ -67,6 +70,8 @@ class ExamplesConfig:
     """Cut some puzzles straight, wear some pieces, and add noise, JPEG and colour shifts. The paper has none of this."""
     presets: float = 0.0
     """Part of the puzzles that are damaged by the named presets of the shredder, at strengths of their own; for `ragged`."""
+    fonts: tuple[Path, ...] = ()
+    """Folders of font files to print torn pages with; without any, one Latin font."""
     seed: int = 0
     """Seed of the cuts."""
     picture: PictureConfig = field(default_factory=PictureConfig)
@@ -123,6 +128,7 @@ class _Job:
     photo: Path | None
     shred: ShredConfig
     seed: int
+    torn: bool
     held_out: bool
 
 
@@ -131,8 +137,14 @@ def make_examples(
 ) -> Examples:
     """Cut puzzles from photographs, propose candidates, draw and label them; files under ``cache`` are used again."""
     jobs = _plan(pictures, config)
-    options = dataclasses.asdict(dataclasses.replace(config, puzzles=2))  # more puzzles of the same kind add to the folder
-    key = {"config": options, "photos": [(p.name, p.stat().st_size) for p in pictures], "format": 2}
+    fonts = Typefaces.find(config.fonts)
+    same = dataclasses.replace(config, puzzles=2, fonts=())  # more puzzles of the same kind add to the folder
+    key = {
+        "config": dataclasses.asdict(same),
+        "fonts": fonts.names(),
+        "photos": [(p.name, p.stat().st_size) for p in pictures],
+        "format": 2,
+    }
     key["fit"] = learned.digest_of("fit", "contact")
     folder = cache / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     make_folder(folder)
@@ -141,7 +153,7 @@ def make_examples(
         path = folder / f"puzzle_{done:04d}.npz"
         part = read_part(path, _COLUMNS)
         if part is None:
-            part = _make_part(job, config, learned)
+            part = _make_part(job, config, fonts, learned)
             write_part(path, part)
         parts.append(part)
         progress("examples", done + 1, len(jobs))
@@ -185,7 +197,7 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
         pieces = int(rng.choice((9, 16, 36, 64, 100, 200), p=(0.08, 0.1, 0.42, 0.15, 0.17, 0.08)))
         pieces = min(pieces, config.largest)
         wiggle = float(rng.uniform(0.02, 0.06))
-        kind, shred = "clean", ShredConfig(pieces=pieces, perturbation=wiggle)
+        kind, shred, torn = "clean", ShredConfig(pieces=pieces, perturbation=wiggle), False
         draw = rng.random()
         if config.damage and draw < 0.22:
             kind, shred = "straight", dataclasses.replace(shred, perturbation=float(rng.choice((0.0, 0.0, 0.005, 0.01))))
@@ -206,16 +218,23 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
             name = str(rng.choice(_PRESETS, p=_PRESET_SHARES))
             strength = float(rng.uniform(0.2, 1.0))
             pieces = min(int(rng.choice((12, 18, 25, 36, 64))), config.largest)
-            kind, shred, page = f"{name} {strength:.2f}", preset(name, strength, rng, pieces), page or name == "torn-page"
+            kind, shred, torn = f"{name} {strength:.2f}", preset(name, strength, rng, pieces), name == "torn-page"
+            page = page or torn
         held_out = index % hold == hold - 1
         photo = None if page else pictures[index]
-        jobs.append(_Job(f"{'page, ' * page}{kind}, {pieces} pieces", photo, shred, config.seed * 100_003 + k, held_out))
+        jobs.append(_Job(f"{'page, ' * page}{kind}, {pieces} pieces", photo, shred, config.seed * 100_003 + k, torn, held_out))
     return jobs
 
 
-def _make_part(job: _Job, config: ExamplesConfig, learned: Learned) -> Columns:
+def _picture(job: _Job, fonts: Typefaces, rng: np.random.Generator) -> UInt8Array:
+    if job.photo is not None:
+        return read_image(job.photo)[..., :3]
+    return make_document(rng, fonts, float(rng.uniform(*_PAGE_DPI))) if job.torn else make_page(rng)
+
+
+def _make_part(job: _Job, config: ExamplesConfig, fonts: Typefaces, learned: Learned) -> Columns:
     rng = np.random.default_rng(job.seed)
-    picture = make_page(rng) if job.photo is None else read_image(job.photo)[..., :3]
+    picture = _picture(job, fonts, rng)
     puzzle, truth = shred_images([picture], job.shred, rng)
     parts: list[Columns] = []
     for matcher in config.matchers:

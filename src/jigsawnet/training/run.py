@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from jigsawnet.errors import ConfigError, ModelError, OutputError
 from jigsawnet.io.files import make_folder, write_bytes, write_text
 from jigsawnet.learned import CARD, FORMAT, MANIFEST, NETWORKS, PARTS, VERSION, Learned, PartName, load_learned, read_network
+from jigsawnet.shred.documents import Typefaces
 from jigsawnet.training.card import describe_examples, model_card, write_curves, write_history
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.cuts import CutsConfig
@@ -164,7 +165,7 @@ def train_and_write(
         samples = {"picture": examples.pictures[rows], "roi": examples.rois[rows]}
     about["training"] = {
         "options": asdict(config),
-        "examples": asdict(examples_config),
+        "examples": asdict(replace(examples_config, fonts=())) | {"fonts": len(Typefaces.find(examples_config.fonts).names())},
         "data": describe_examples(examples, trained.rows),
         "hours": round(trained.seconds / 3600, 3),
         "errors": list(trained.errors),
