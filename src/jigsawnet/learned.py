@@ -30,7 +30,7 @@ from jigsawnet.names import is_plain_name
 if TYPE_CHECKING:
     import onnxruntime
 
-FORMAT, VERSION = "jigsawnet/learned", 3
+FORMAT, VERSION = "jigsawnet/learned", 4
 NETWORK_FORMAT, NETWORK_VERSION = "jigsawnet/weights", 1
 MANIFEST, CARD = "bundle.json", "model-card.md"
 PACKAGED = Path(__file__).parent / "weights"
@@ -39,7 +39,7 @@ PACKAGED = Path(__file__).parent / "weights"
 NetworkName = Literal["jigsawnet", "seam", "ragged", "strokes"]
 PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "strokes", "strips", "combined", "touching", "confidence"]
 NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet", "strokes")
-COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "confidence": 5, "strips": 3}
+COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 61, "confidence": 5, "strips": 3}
 """How many weights each regression has."""
 PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "strips", "combined", "touching", "confidence")
 

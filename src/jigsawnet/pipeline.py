@@ -30,6 +30,7 @@ from jigsawnet.learned import Learned, load_learned
 from jigsawnet.match import (
     KnownPairs,
     Matched,
+    add_printed,
     find_block_joins,
     find_candidates,
     find_strip_joins,
@@ -132,7 +133,11 @@ def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Co
         likely = rows.take(rows.fit >= config.compose.min_score)
         if len(np.unique([likely.i, likely.j])) >= _PRINTED * len(pieces) or not few:
             return Matched(rows, None, len(pieces) * (len(pieces) - 1) // 2)
-    return _find(borders, given, config, context)
+    matched = _find(borders, given, config, context)
+    if config.matcher == "dense" and config.match.printed and matched.candidates.ragged.any():
+        rows = add_printed(borders, pieces, matched.candidates, config.match, context, given["learned"])
+        return replace(matched, candidates=rows)
+    return matched
 
 
 def _find(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
@@ -290,7 +295,7 @@ def _measure_options(config: SolveConfig, learned: Learned) -> list[Any]:
 
 
 def _match_options(config: SolveConfig, learned: Learned) -> Any:
-    return [*_measure_options(config, learned), config.match.per_piece, config.match.strips]
+    return [*_measure_options(config, learned), config.match.per_piece, config.match.strips, config.match.printed]
 
 
 STAGES = (

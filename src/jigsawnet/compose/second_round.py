@@ -145,14 +145,15 @@ class _Merging:
     def guess(self, relations: Sequence[Relation], least: float) -> None:
         """Place left-over pieces and components where they fit best, best first, while that is ``least`` and more.
 
-        Only beside a component of `_FIRM` pieces: what fits a single piece a little says nothing.
+        Only beside a component of `_FIRM` pieces, or of half of a small puzzle: what fits a single piece a little says nothing.
         """
         components, judge = self.components, replace(self, min_score=least)
+        firm = min(_FIRM, (len(self.borders) + 1) // 2)
         waiting: list[tuple[float, int]] = [(-1.0, number) for number in range(len(relations))]
         while waiting and not self.context.stop.is_over():
             known, number = heapq.heappop(waiting)
             i, j, i_from_j = relations[number]
-            if components.same(i, j) or max(len(components.members(k)) for k in (i, j)) < _FIRM:
+            if components.same(i, j) or max(len(components.members(k)) for k in (i, j)) < firm:
                 continue
             move = components.move_between(i, j, i_from_j)
             joint = judge._joint_score(i, j, move)

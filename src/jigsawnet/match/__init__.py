@@ -19,6 +19,7 @@ from jigsawnet.match.config import (
 )
 from jigsawnet.match.dense import find_dense
 from jigsawnet.match.known import KnownPairs, Matched, Scales
+from jigsawnet.match.printed import add_printed
 from jigsawnet.match.ragged import measure_contact
 from jigsawnet.match.strips import find_block_joins, find_strip_joins
 from jigsawnet.match.tsamoura import find_tsamoura
@@ -28,7 +29,7 @@ from jigsawnet.registry import Registry
 
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
-    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins", "matchers",
+    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "add_printed", "find_block_joins", "find_candidates", "find_strip_joins", "matchers",
     "measure", "measure_contact",
 ]  # fmt: skip
 

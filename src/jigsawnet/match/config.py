@@ -158,6 +158,8 @@ class MatchConfig:
     strips: bool = True
     """Where pieces are long and narrow, as a shredder leaves them, match their long sides by what is printed along them; for
     the dense matcher."""
+    printed: bool = True
+    """Where ragged pieces show lines of print, try the shifts at which the lines run on; for the dense matcher."""
     dense: DenseConfig = field(default_factory=DenseConfig)
     zhang: ZhangConfig = field(default_factory=ZhangConfig)
     tsamoura: TsamouraConfig = field(default_factory=TsamouraConfig)

@@ -73,11 +73,11 @@ def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatAr
     terms = combined_terms(seam_terms(rows.features[met], step_px), np.column_stack([whole[met], seen]))
     probability = np.zeros(len(rows))
     probability[met] = combine(terms, learned.combined)
-    touching = np.flatnonzero(views.met & rows.ragged & (parts >= learned.touching.hopeless))
+    touching = np.flatnonzero(views.met & rows.ragged & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
     if len(touching):
         own = rows.take(touching)
         seen = score_along(scene.detector("ragged"), scene.borders, rows, views, touching, context)
-        terms = ragged_terms(own, step_px, np.column_stack([parts[touching], seen]), scene.rivals(own))
+        terms = ragged_terms(own, step_px, np.column_stack([parts[touching], seen]), scene.rivals(own), scene.print_turn(own))
         probability[touching] = np.maximum(probability[touching], combine(terms, learned.touching))
     return probability
 

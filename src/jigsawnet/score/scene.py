@@ -11,11 +11,13 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.learned import Learned, NetworkName
 from jigsawnet.pixels import Pixels, build_pixels
+from jigsawnet.print_lines import find_lines
 from jigsawnet.score.combine import LOWEST, logit
 from jigsawnet.score.detectors import Detector, load_detector
 from jigsawnet.score.rivals import Claims, best_rivals
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.seam_fit import CutShape, contact_fit, cut_shape, seam_fit
+from jigsawnet.strips import are_printed
 from jigsawnet.types import FloatArray, Puzzle
 
 
@@ -50,6 +52,17 @@ class Scene:
     def rivals(self, rows: Candidates) -> FloatArray:
         """Log odds ``(C, 2)`` of the best candidates of other pairs for the same stretches of i's and j's border."""
         return best_rivals(Claims.of(rows), *self._claims, LOWEST)
+
+    @cached_property
+    def _lines(self) -> FloatArray:
+        """Direction of the lines of print on each piece, NaN where it is not clear or the pieces are not those of a page."""
+        pieces = self.puzzle.pieces
+        return find_lines(pieces) if are_printed(pieces) else np.full(len(pieces), np.nan)
+
+    def print_turn(self, rows: Candidates) -> FloatArray:
+        """By how much lines of print turn at each seam ``(C,)``, -pi/2 to pi/2; NaN where they are not clear on both pieces."""
+        turn = self._lines[rows.j] + rows.pose[:, 0].astype(np.float64) - self._lines[rows.i]
+        return np.asarray((turn + np.pi / 2) % np.pi - np.pi / 2)
 
     def detector(self, name: NetworkName) -> Detector:
         """A network, loaded when it is first asked for."""

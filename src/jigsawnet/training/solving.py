@@ -68,7 +68,7 @@ def settle_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:
 
 
 def touching(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray]:
-    """Candidates that touch, whether the puzzle is ragged or not, and their terms ``(C, 58)`` as of `ragged_terms`."""
+    """Candidates that touch, whether the puzzle is ragged or not, and their terms ``(C, 61)`` as of `ragged_terms`."""
     walk = Corridor(puzzle, learned=learned)
     scene: Scene = walk.get("scene")
     if not scene.candidates.ragged.any():
@@ -76,10 +76,10 @@ def touching(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray]:
     rows, step_px = scene.candidates, scene.borders.step_px
     parts = contact_fit(rows, step_px, learned.contact)
     views = SeamViews(scene.pixels, scene.borders, rows)
-    met = np.flatnonzero(views.met & (parts >= learned.touching.hopeless))
+    met = np.flatnonzero(views.met & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
     seen = score_along(scene.detector("ragged"), scene.borders, rows, views, met, Context())
     own = rows.take(met)
-    return own, ragged_terms(own, step_px, np.column_stack([parts[met], seen]), scene.rivals(own))
+    return own, ragged_terms(own, step_px, np.column_stack([parts[met], seen]), scene.rivals(own), scene.print_turn(own))
 
 
 def votes(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray, FloatArray]:
