@@ -31,6 +31,8 @@ class SolveConfig:
     """Pieces less sure than this are left out rather than put in a doubtful place."""
     halo: bool = True
     """Take the background's colour out of the outermost pixels of all pieces, where scanning has left it there."""
+    light: bool = True
+    """On pages, take out that the paper is darker in some places than in others; the pictures of the result stay as they were."""
     contours: ContourConfig = field(default_factory=ContourConfig)
     match: MatchConfig = field(default_factory=MatchConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)

@@ -31,10 +31,11 @@ _FEWEST_PX = 40
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A puzzle as it is looked at, and how many px deep the halo was that was taken out of it."""
+    """A puzzle as it is looked at, how many px deep the halo was that was taken out of it, and whether its light was evened."""
 
     puzzle: Puzzle
     halo_px: int
+    evened: bool = False
 
 
 def find_halo(puzzle: Puzzle) -> int:

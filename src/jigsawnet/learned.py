@@ -36,12 +36,25 @@ MANIFEST, CARD = "bundle.json", "model-card.md"
 PACKAGED = Path(__file__).parent / "weights"
 """The bundle that comes with the package."""
 
-NetworkName = Literal["jigsawnet", "seam", "ragged", "strokes"]
-PartName = Literal["fit", "contact", "seam", "ragged", "jigsawnet", "strokes", "strips", "combined", "touching", "confidence"]
-NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "jigsawnet", "strokes")
-COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 61, "confidence": 5, "strips": 3}
+NetworkName = Literal["jigsawnet", "seam", "ragged", "printed", "strokes"]
+PartName = Literal[
+    "fit",
+    "contact",
+    "seam",
+    "ragged",
+    "printed",
+    "jigsawnet",
+    "strokes",
+    "strips",
+    "combined",
+    "touching",
+    "lines",
+    "confidence",
+]
+NETWORKS: tuple[NetworkName, ...] = ("seam", "ragged", "printed", "jigsawnet", "strokes")
+COEFFICIENTS = {"fit": 77, "contact": 350, "combined": 104, "touching": 58, "lines": 61, "confidence": 5, "strips": 3}
 """How many weights each regression has."""
-PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "strips", "combined", "touching", "confidence")
+PARTS: tuple[PartName, ...] = ("fit", "contact", *NETWORKS, "strips", "combined", "touching", "lines", "confidence")
 
 _MOST_LEARNERS, _LARGEST_ALPHA = 64, 1e6
 _LARGEST_TEXT, _LARGEST_NETWORK = 2**20, 2**29
@@ -114,6 +127,7 @@ class Learned:
     contact: Logistic
     combined: Combined
     touching: Combined
+    lines: Combined
     confidence: Logistic
     strips: Logistic
     networks: Mapping[NetworkName, NetworkFiles]
@@ -138,7 +152,7 @@ class Learned:
         return self.digest_of(*PARTS)
 
     def _content(self, part: PartName) -> object:
-        if part == "seam" or part == "ragged" or part == "jigsawnet" or part == "strokes":  # noqa: PLR1714 - narrows the type
+        if part == "seam" or part == "ragged" or part == "printed" or part == "jigsawnet" or part == "strokes":  # noqa: PLR1714 - narrows the type
             manifest = self.networks[part].manifest
             files = [entry["sha256"] for entry in manifest["files"]]
             return [files, *(manifest.get(key) for key in ("network", "alphas", "reject_below", "picture"))]
@@ -183,6 +197,7 @@ def load_learned(folder: Path | None = None) -> Learned:
         contact=read("contact.json", Logistic),
         combined=read("combined.json", Combined),
         touching=read("touching.json", Combined),
+        lines=read("lines.json", Combined),
         confidence=read("confidence.json", Logistic),
         strips=read("strips.json", Logistic),
         networks=networks,

@@ -27,6 +27,7 @@ from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
 from jigsawnet.halo import Seen, find_halo, without_halo
 from jigsawnet.io.array_store import MEASURED, Arrays, Saved
 from jigsawnet.learned import Learned, load_learned
+from jigsawnet.light import even_light
 from jigsawnet.match import (
     KnownPairs,
     Matched,
@@ -90,9 +91,12 @@ class Stage:
 
 
 def _take_halo_out(given: Given, config: SolveConfig, context: Context) -> tuple[Seen, Counts]:
-    """Pieces → pieces as they are looked at: the background's colour taken out of their outermost pixels."""
-    depth_px = find_halo(given["puzzle"]) if config.halo else 0
-    return Seen(without_halo(given["puzzle"], depth_px), depth_px), {"halo_px": depth_px}
+    """Pieces → pieces as they are looked at: without the background's colour in their outermost pixels, pages in even light."""
+    puzzle = given["puzzle"]
+    depth_px = find_halo(puzzle) if config.halo else 0
+    seen = without_halo(puzzle, depth_px)
+    even = even_light(seen) if config.light else seen
+    return Seen(even, depth_px, even is not seen), {"halo_px": depth_px, "evened": int(even is not seen)}
 
 
 def _trace(given: Given, config: SolveConfig, context: Context) -> tuple[Borders, Counts]:
@@ -291,7 +295,7 @@ def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembl
 def _measure_options(config: SolveConfig, learned: Learned) -> list[Any]:
     """What was measured depends on; a matcher of another package may look at all options."""
     own = getattr(config.match, config.matcher) if config.matcher in ("dense", "zhang", "tsamoura") else config.match
-    return [config.matcher, asdict(own), config.halo, learned.digest_of("fit", "contact", "strokes", "strips")]
+    return [config.matcher, asdict(own), config.halo, config.light, learned.digest_of("fit", "contact", "strokes", "strips")]
 
 
 def _match_options(config: SolveConfig, learned: Learned) -> Any:
@@ -299,7 +303,7 @@ def _match_options(config: SolveConfig, learned: Learned) -> Any:
 
 
 STAGES = (
-    Stage("halo", ("puzzle",), "seen", _take_halo_out, lambda config, learned: config.halo),
+    Stage("halo", ("puzzle",), "seen", _take_halo_out, lambda config, learned: [config.halo, config.light]),
     Stage("contours", ("seen", "steps"), "borders", _trace, lambda config, learned: asdict(config.contours)),
     Stage(
         "match", ("puzzle", "borders", "learned", "known", "given"), "candidates", _match, _match_options,
@@ -524,7 +528,7 @@ class Corridor:
     def _measured_key(self) -> str:
         """What the measurements between two pieces depend on, beside these."""
         measured = _measure_options(self.config, self.get("learned"))
-        return make_key(MEASURED, asdict(self.config.contours), self.get("seen").halo_px, measured)
+        return make_key(MEASURED, asdict(self.config.contours), self.get("seen").halo_px, self.get("seen").evened, measured)
 
     def _bundle(self) -> Learned:
         return self._learned if isinstance(self._learned, Learned) else load_learned(self._learned)

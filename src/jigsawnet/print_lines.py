@@ -25,6 +25,8 @@ _FEWEST_PX = 250
 _FINE_PX, _COARSE_PX = 1.5, 14.0
 """What a profile has between these scales are lines."""
 _COARSE_DEG, _FINE_DEG = 3.0, 0.5
+_CLEAR_SHARE = 0.5
+"""Part of all pieces of a page whose lines are clear."""
 _CLEAR, _LEAD, _APART_DEG = 0.3, 0.75, 15.0
 """Lines are clear when they have this part of the profile's energy, and directions farther off less than that part of it."""
 
@@ -33,6 +35,11 @@ def find_lines(pieces: Sequence[Piece]) -> FloatArray:
     """Direction of the lines of print ``(P,)``, in radians from 0 to pi; NaN where there are none that are clear."""
     with ThreadPoolExecutor() as pool:
         return np.array(list(pool.map(_direction, pieces)), np.float64)
+
+
+def shows_lines(angle: FloatArray) -> bool:
+    """Whether directions as of `find_lines` are clear on so many pieces that they belong to a page."""
+    return bool(np.isfinite(angle).sum() >= max(2.0, _CLEAR_SHARE * len(angle)))
 
 
 def ink_of(image: UInt8Array, mask: BoolArray) -> Float32Array:

@@ -29,7 +29,7 @@ from jigsawnet.match.contact import bends, settle
 from jigsawnet.match.pairs import PairRow, cut_pairs
 from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
-from jigsawnet.print_lines import find_lines, ink_of
+from jigsawnet.print_lines import find_lines, ink_of, shows_lines
 from jigsawnet.seam_fit import contact_fit
 from jigsawnet.strips import are_printed
 from jigsawnet.types import Float32Array, FloatArray, Piece
@@ -74,7 +74,7 @@ def add_printed(
     A quarter of the places of each piece is theirs, the best of those found before keep the others.
     """
     angle = find_lines(pieces) if len(pieces) <= _MOST_PIECES and are_printed(pieces) else np.zeros(0)
-    if np.isfinite(angle).sum() < max(2.0, _CLEAR_SHARE * len(pieces)):
+    if not shows_lines(angle):
         return found
     printed = find_printed(borders, pieces, angle, config.dense, learned.contact, context)
     places = max(1, round(_PLACES * config.per_piece))
@@ -101,7 +101,10 @@ def find_printed(
     if not parts:
         return Candidates.none()
     i, j, pose, peak = (np.concatenate(column) for column in zip(*parts, strict=True))
-    pose, contact = settle(borders, i, j, pose, bends(borders))
+    bend = bends(borders)
+    parts = [(*settle(borders, i, j, pose, bend, refine), peak) for refine in (True, False)]  # outlines may pull a tear askew
+    pose, contact, peak = (np.concatenate(column) for column in zip(*parts, strict=True))
+    i, j = np.tile(i, 2), np.tile(j, 2)
     features = verify(borders, i, j, pose, replace(config.verify, radii_px=()))[1]
     rows = Candidates.make(i, j, pose, features, contact=contact, score=peak)
     rows = rows.take((peak > 0) & (rows.feature("length") > 0) & (contact[:, 0] >= _LEAST_SAMPLES * borders.step_px))

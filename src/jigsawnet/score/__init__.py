@@ -10,9 +10,9 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
 from jigsawnet.learned import PARTS, NetworkName, PartName
 from jigsawnet.registry import Registry
-from jigsawnet.score.combine import combine, combined_terms, ragged_terms
+from jigsawnet.score.combine import combine, combined_terms
 from jigsawnet.score.long_seams import score_along
-from jigsawnet.score.scene import Scene
+from jigsawnet.score.scene import Scene, looking
 from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import contact_fit, seam_terms
 from jigsawnet.types import FloatArray
@@ -25,8 +25,8 @@ Score = Callable[[Candidates, Scene, Context], FloatArray]
 scorers: Registry[Score] = Registry("scorer")
 
 _PARTS: Mapping[str, tuple[PartName, ...]] = {
-    "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "ragged": ("ragged",),
-    "combined": ("fit", "contact", "seam", "ragged", "strokes", "strips", "combined", "touching"),
+    "fit": (), "jigsawnet": ("jigsawnet",), "seam": ("seam",), "ragged": ("ragged",), "printed": ("printed",),
+    "combined": ("fit", "contact", "seam", "ragged", "printed", "strokes", "strips", "combined", "touching", "lines"),
 }  # fmt: skip
 
 
@@ -76,9 +76,11 @@ def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatAr
     touching = np.flatnonzero(views.met & rows.ragged & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
     if len(touching):
         own = rows.take(touching)
-        seen = score_along(scene.detector("ragged"), scene.borders, rows, views, touching, context)
-        terms = ragged_terms(own, step_px, np.column_stack([parts[touching], seen]), scene.rivals(own), scene.print_turn(own))
-        probability[touching] = np.maximum(probability[touching], combine(terms, learned.touching))
+        printed = scene.of_page
+        seen = score_along(scene.detector(looking(printed)), scene.borders, rows, views, touching, context)
+        terms = scene.touching_terms(own, np.column_stack([parts[touching], seen]), printed)
+        weights = learned.lines if printed else learned.touching
+        probability[touching] = np.maximum(probability[touching], combine(terms, weights))
     return probability
 
 
@@ -86,4 +88,5 @@ scorers.register("fit", _score_by_fit)
 scorers.register("jigsawnet", _score_by_network("jigsawnet"))
 scorers.register("seam", _score_by_network("seam"))
 scorers.register("ragged", _score_by_network("ragged"))
+scorers.register("printed", _score_by_network("printed"))
 scorers.register("combined", _score_combined)

@@ -45,18 +45,26 @@ def combined_terms(terms: FloatArray, votes: FloatArray) -> FloatArray:
     return np.column_stack([terms, odds, odds[:, a] * odds[:, b], crossed])
 
 
-def ragged_terms(rows: Candidates, step_px: float, votes: FloatArray, rivals: FloatArray, print_turn: FloatArray) -> FloatArray:
-    """What is known of candidates that touch in parts: ``(C, 61)``.
+def ragged_terms(rows: Candidates, step_px: float, votes: FloatArray, rivals: FloatArray) -> FloatArray:
+    """What is known of candidates that touch in parts: ``(C, 58)``.
 
     The contact terms, the log odds of ``votes (C, 2)``, the contact fit and the network, their products, the network's with
-    each contact term, how far the fit leads before the log odds of the best ``rivals (C, 2)`` on both borders, and by how much
-    lines of print turn at the seam, ``print_turn (C,)`` in radians, NaN where they are not clear on both sides.
+    each contact term, and how far the fit leads before the log odds of the best ``rivals (C, 2)`` on both borders.
     """
     plain = contact_terms(rows, step_px)
     own, net = logit(votes).T
     lead = np.clip(own[:, None] - rivals, -_FARTHEST, _FARTHEST)
     both = np.column_stack([lead.min(1), lead.max(1), np.minimum(lead.min(1), 0.0) * net])
+    return np.column_stack([plain, own, net, own * net, net * net, own * own, net[:, None] * plain, both])
+
+
+def printed_terms(
+    rows: Candidates, step_px: float, votes: FloatArray, rivals: FloatArray, print_turn: FloatArray
+) -> FloatArray:
+    """The same on a page, ``(C, 61)``: the `ragged_terms`, and by how much lines of print turn at the seam.
+
+    ``print_turn (C,)`` is in radians, NaN where lines are not clear on both sides.
+    """
     clear = np.isfinite(print_turn)
     turn = np.where(clear, np.minimum(np.abs(np.nan_to_num(print_turn)) / _TURN, _MOST_TURN), 0.0)
-    lines = np.column_stack([clear, turn, clear * net])
-    return np.column_stack([plain, own, net, own * net, net * net, own * own, net[:, None] * plain, both, lines])
+    return np.column_stack([ragged_terms(rows, step_px, votes, rivals), clear, turn, clear * logit(votes[:, 1])])

@@ -11,14 +11,19 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.learned import Learned, NetworkName
 from jigsawnet.pixels import Pixels, build_pixels
-from jigsawnet.print_lines import find_lines
-from jigsawnet.score.combine import LOWEST, logit
+from jigsawnet.print_lines import find_lines, shows_lines
+from jigsawnet.score.combine import LOWEST, logit, printed_terms, ragged_terms
 from jigsawnet.score.detectors import Detector, load_detector
 from jigsawnet.score.rivals import Claims, best_rivals
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.seam_fit import CutShape, contact_fit, cut_shape, seam_fit
 from jigsawnet.strips import are_printed
 from jigsawnet.types import FloatArray, Puzzle
+
+
+def looking(printed: bool) -> NetworkName:
+    """The network that looks at seams which touch in parts: on a page, or elsewhere."""
+    return "printed" if printed else "ragged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +63,16 @@ class Scene:
         """Direction of the lines of print on each piece, NaN where it is not clear or the pieces are not those of a page."""
         pieces = self.puzzle.pieces
         return find_lines(pieces) if are_printed(pieces) else np.full(len(pieces), np.nan)
+
+    @property
+    def of_page(self) -> bool:
+        """Whether lines of print are clear on most pieces."""
+        return shows_lines(self._lines)
+
+    def touching_terms(self, rows: Candidates, votes: FloatArray, printed: bool) -> FloatArray:
+        """`ragged_terms` of some candidates, or `printed_terms`."""
+        known = rows, self.borders.step_px, votes, self.rivals(rows)
+        return printed_terms(*known, self.print_turn(rows)) if printed else ragged_terms(*known)
 
     def print_turn(self, rows: Candidates) -> FloatArray:
         """By how much lines of print turn at each seam ``(C,)``, -pi/2 to pi/2; NaN where they are not clear on both pieces."""

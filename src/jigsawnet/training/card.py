@@ -20,12 +20,14 @@ _DOES: dict[PartName, str] = {
     "fit": "Seam fit: how likely a join is right by what is measured along its seam; a logistic regression.",
     "seam": "Our network: sees the straightened band along the seam, colours and the masks of the two pieces.",
     "ragged": "The same network for seams that touch only in parts: pieces that were broken, torn, worn or bent.",
+    "printed": "The same network for pages of print that were torn or worn: sees the lines of print farther from the seam, too.",
     "jigsawnet": "The paper's networks: see the picture of the stitched pair and the box of the abutting area.",
     "strokes": "Two networks that look along the right and the left sides of strips: what is printed goes on, or not.",
     "strips": "Fit of strips: what these say of a join, against all others, as a probability; a logistic regression.",
     "combined": "Combined score: the measured seam and our network as one probability; a logistic regression.",
     "contact": "Contact fit: what a seam that touches only in parts says by itself; a logistic regression on its contact.",
     "touching": "Combined score of such seams: contact, network and rivals as one probability; a logistic regression.",
+    "lines": "The same for pages of print, where lines that turn at the seam count as well; a logistic regression.",
     "confidence": "Confidence of a join once pieces are placed: seam, loops and lead over rivals; a logistic regression.",
 }
 _PANELS = (

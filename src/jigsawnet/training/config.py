@@ -62,7 +62,7 @@ class TrainConfig:
 
     network: NetworkName = "jigsawnet"
     """jigsawnet: the paper's, on the picture of the stitched pair; seam: ours, on the straightened band along the seam;
-    ragged: ours, for seams that touch only in parts."""
+    ragged: ours, for seams that touch only in parts; printed: ours, for such seams on pages of print."""
     roi: bool = True
     """Look at the abutting area alone in the last pooling; without it, plain max pooling."""
     learners: int = 5

@@ -42,11 +42,14 @@ BORDER_PX = 2.5
 _FARTHEST_PX = 25.0
 """Neighbours whose borders were lost lie up to this far apart."""
 _PRESETS = ("fresco", "torn-photo", "torn-page", "phone", "old-print")
-_PRESET_SHARES = (0.42, 0.13, 0.21, 0.12, 0.12)
+_PRESET_SHARES = (0.5, 0.14, 0.1, 0.13, 0.13)
+_PAGE_PRESETS, _PAGE_SHARES = ("torn-page", "phone", "old-print", "torn-photo"), (0.6, 0.15, 0.1, 0.15)
+_PAGES = 1 / 12
+"""Pages among puzzles, unless more are asked for."""
 _PAGE_DPI = (85.0, 150.0)
-"""Pages to tear are printed at a resolution in between."""
-CHANNELS: Mapping[NetworkName, int] = {"seam": BAND_CHANNELS, "ragged": 2 * BAND_CHANNELS}
-"""Of the bands that our networks look at: the near view, and for seams that touch in parts the far one, too."""
+"""Documents are printed at a resolution in between."""
+CHANNELS: Mapping[NetworkName, int] = {"seam": BAND_CHANNELS, "ragged": BAND_CHANNELS, "printed": 2 * BAND_CHANNELS}
+"""Of the bands that our networks look at: the near view, and on pages the far one, too."""
 HOLD_OUT_EVERY = 8
 """Every so many photographs, one is kept for validation."""
 Columns = dict[str, NDArray[Any]]
@@ -70,8 +73,10 @@ class ExamplesConfig:
     """Cut some puzzles straight, wear some pieces, and add noise, JPEG and colour shifts. The paper has none of this."""
     presets: float = 0.0
     """Part of the puzzles that are damaged by the named presets of the shredder, at strengths of their own; for `ragged`."""
+    pages: float = _PAGES
+    """Part of the puzzles that are pages of text; 1, for `printed`: made-up documents, most of them torn."""
     fonts: tuple[Path, ...] = ()
-    """Folders of font files to print torn pages with; without any, one Latin font."""
+    """Folders of font files to print documents with; without any, one Latin font."""
     seed: int = 0
     """Seed of the cuts."""
     picture: PictureConfig = field(default_factory=PictureConfig)
@@ -81,8 +86,8 @@ class ExamplesConfig:
             raise ConfigError(
                 "Training needs two puzzles of four pieces and one matcher; wrong-per-puzzle must not be negative."
             )
-        if not 0 <= self.presets <= 1:
-            raise ConfigError("presets must lie between 0 and 1.")
+        if not 0 <= self.presets <= 1 or not 0 <= self.pages <= 1:
+            raise ConfigError("presets and pages must lie between 0 and 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +133,7 @@ class _Job:
     photo: Path | None
     shred: ShredConfig
     seed: int
-    torn: bool
+    document: bool
     held_out: bool
 
 
@@ -197,7 +202,7 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
         pieces = int(rng.choice((9, 16, 36, 64, 100, 200), p=(0.08, 0.1, 0.42, 0.15, 0.17, 0.08)))
         pieces = min(pieces, config.largest)
         wiggle = float(rng.uniform(0.02, 0.06))
-        kind, shred, torn = "clean", ShredConfig(pieces=pieces, perturbation=wiggle), False
+        kind, shred = "clean", ShredConfig(pieces=pieces, perturbation=wiggle)
         draw = rng.random()
         if config.damage and draw < 0.22:
             kind, shred = "straight", dataclasses.replace(shred, perturbation=float(rng.choice((0.0, 0.0, 0.005, 0.01))))
@@ -213,23 +218,37 @@ def _plan(pictures: Sequence[Path], config: ExamplesConfig) -> list[_Job]:
                 jpeg_quality=int(rng.integers(40, 95)),
                 color_shift=float(rng.uniform(0, 6)),
             )
-        page = config.damage and rng.random() < 1 / 12
+        page = config.damage and rng.random() < config.pages
         if config.presets and rng.random() < config.presets:
-            name = str(rng.choice(_PRESETS, p=_PRESET_SHARES))
+            names, shares = (_PAGE_PRESETS, _PAGE_SHARES) if config.pages == 1 else (_PRESETS, _PRESET_SHARES)
+            name = str(rng.choice(names, p=shares))
             strength = float(rng.uniform(0.2, 1.0))
             pieces = min(int(rng.choice((12, 18, 25, 36, 64))), config.largest)
-            kind, shred, torn = f"{name} {strength:.2f}", preset(name, strength, rng, pieces), name == "torn-page"
-            page = page or torn
+            kind, shred, page = f"{name} {strength:.2f}", preset(name, strength, rng, pieces), page or name == "torn-page"
         held_out = index % hold == hold - 1
         photo = None if page else pictures[index]
-        jobs.append(_Job(f"{'page, ' * page}{kind}, {pieces} pieces", photo, shred, config.seed * 100_003 + k, torn, held_out))
+        jobs.append(
+            _Job(
+                f"{'page, ' * page}{kind}, {pieces} pieces",
+                photo,
+                shred,
+                config.seed * 100_003 + k,
+                document=config.pages == 1,
+                held_out=held_out,
+            )
+        )
     return jobs
 
 
 def _picture(job: _Job, fonts: Typefaces, rng: np.random.Generator) -> UInt8Array:
     if job.photo is not None:
         return read_image(job.photo)[..., :3]
-    return make_document(rng, fonts, float(rng.uniform(*_PAGE_DPI))) if job.torn else make_page(rng)
+    return draw_document(rng, fonts) if job.document else make_page(rng)
+
+
+def draw_document(rng: np.random.Generator, fonts: Typefaces) -> UInt8Array:
+    """A made-up page at a resolution of its own."""
+    return make_document(rng, fonts, float(rng.uniform(*_PAGE_DPI)))
 
 
 def _make_part(job: _Job, config: ExamplesConfig, fonts: Typefaces, learned: Learned) -> Columns:
@@ -246,7 +265,7 @@ def _make_part(job: _Job, config: ExamplesConfig, fonts: Typefaces, learned: Lea
         views = SeamViews(scene.pixels, scene.borders, chosen)
         blocks = [slice(start, start + 64) for start in range(0, len(chosen), 64)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            bands = list(pool.map(partial(views.bands, channels=CHANNELS["ragged"]), blocks))
+            bands = list(pool.map(partial(views.bands, channels=CHANNELS["printed"]), blocks))
             pairs = list(pool.map(views.pictures, blocks, [config.picture] * len(blocks)))
         parts.append({
             "pictures": np.concatenate([pair[0] for pair in pairs]),

@@ -27,14 +27,15 @@ from jigsawnet.reliability import piece_reliability, strongest_tree
 from jigsawnet.score.combine import combined_terms
 from jigsawnet.seam_fit import contact_terms, seam_terms, with_products
 from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.shred.documents import Typefaces
 from jigsawnet.shred.pages import make_page
 from jigsawnet.shred.presets import preset
 from jigsawnet.shred.squares import SquareName, make_squares
-from jigsawnet.training.examples import Columns, gap_of
+from jigsawnet.training.examples import Columns, draw_document, gap_of
 from jigsawnet.training.solving import measure_seeds, placements, settle_seeds, touching, votes
-from jigsawnet.types import Assembly, BoolArray, FloatArray, Puzzle
+from jigsawnet.types import Assembly, BoolArray, FloatArray, Puzzle, UInt8Array
 
-FitName = Literal["fit", "contact", "combined", "touching", "confidence"]
+FitName = Literal["fit", "contact", "combined", "touching", "lines", "confidence"]
 
 _RIGHT_RAD, _RIGHT_PX = np.radians(3.0), 8.0
 """A seed this near to the truth is right."""
@@ -49,13 +50,17 @@ _BINS = (0.0, 0.5, 0.8, 0.95, 0.99, 1.01)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One puzzle: how it is cut, from which photographs (none: from a page of text), and the seeds; or squares of nothing."""
+    """One puzzle: how it is cut, from which photographs (none: from a page of text), and the seeds; or squares of nothing.
+
+    ``fonts``: the page is a made-up document, printed with the fonts of these folders.
+    """
 
     shred: ShredConfig
     photos: tuple[Path, ...]
     page_seed: int
     seed: int
     squares: SquareName | None = None
+    fonts: tuple[Path, ...] | None = None
 
     def cut(self, rng: np.random.Generator) -> tuple[Puzzle, Assembly]:
         """The puzzle and its truth."""
@@ -63,8 +68,11 @@ class Case:
             pictures = [read_image(path)[..., :3] for path in self.photos]
             side_px = min([_SQUARE_PX, *(side for picture in pictures for side in picture.shape[:2])])
             return make_squares(self.squares, self.shred.pieces, pictures, rng, side_px)
-        pictures = [read_image(path)[..., :3] for path in self.photos] or [make_page(np.random.default_rng(self.page_seed))]
+        pictures = [read_image(path)[..., :3] for path in self.photos] or [self._page(np.random.default_rng(self.page_seed))]
         return shred_images(pictures, self.shred, rng)
+
+    def _page(self, rng: np.random.Generator) -> UInt8Array:
+        return make_page(rng) if self.fonts is None else draw_document(rng, Typefaces.find(self.fonts))
 
     def __str__(self) -> str:
         if self.squares is not None:
@@ -102,9 +110,11 @@ class Fit:
     measure: Callable[[Case, Learned], Columns]
     rows: Callable[[Columns], tuple[FloatArray, BoolArray, FloatArray]]
     figures: Callable[[Logistic, Sequence[tuple[Case, Columns]]], list[dict[str, Any]]]
+    documents: bool = False
 
-    def plan(self, photos: Sequence[Path], puzzles: int, largest: int) -> list[Case]:
+    def plan(self, photos: Sequence[Path], puzzles: int, largest: int, fonts: tuple[Path, ...] = ()) -> list[Case]:
         """The puzzles, ``puzzles`` of them evenly spread over the list."""
+        printed = fonts if self.documents else None
         jobs = []
         cut = (*self.cases, *self.pages)
         for k, shred in enumerate((*cut, *(ShredConfig(pieces=number) for _, number in self.squares))):
@@ -113,7 +123,7 @@ class Fit:
             count = 0 if k >= len(self.cases) else 2 if self.mixed and k % self.mixed == 1 else 1
             count = {"same": 1, "foreign": small.pieces}.get(kind, count) if kind else count
             chosen = tuple(photos[(self.stride * k + self.offset + 29 * m) % len(photos)] for m in range(count))
-            jobs.append(Case(small, chosen, self.first_seed + k - len(self.cases), self.first_seed + k, kind))
+            jobs.append(Case(small, chosen, self.first_seed + k - len(self.cases), self.first_seed + k, kind, printed))
         count = min(puzzles or len(jobs), len(jobs))
         return [jobs[k * len(jobs) // count] for k in range(count)]
 
@@ -164,6 +174,12 @@ def _measure_contact(case: Case, learned: Learned) -> Columns:
 def _measure_touching(case: Case, learned: Learned) -> Columns:
     puzzle, truth = case.cut(np.random.default_rng(case.seed))
     rows, terms = touching(puzzle, learned)
+    return {"terms": terms, "right": right_candidates(puzzle, rows, truth, gap_px=gap_of(case.shred))}
+
+
+def _measure_lines(case: Case, learned: Learned) -> Columns:
+    puzzle, truth = case.cut(np.random.default_rng(case.seed))
+    rows, terms = touching(puzzle, learned, printed=True)
     return {"terms": terms, "right": right_candidates(puzzle, rows, truth, gap_px=gap_of(case.shred))}
 
 
@@ -328,6 +344,13 @@ FITS: dict[FitName, Fit] = {
         columns=("terms", "right"), measure=_measure_touching, rows=_touching_rows,
         figures=_precision_of(_touching_rows),
     ),
+    "lines": Fit(
+        title="combined score of such seams on pages",
+        cases=(), pages=[*_presets(20, 8, "torn-page"), *_presets(4, 9, "phone", "old-print", "torn-photo")], squares=(),
+        stride=11, offset=5, mixed=0, first_seed=9000, checks=lambda k: k % 5 in (1, 3), penalty=1e-4, digits=5,
+        needs=("fit", "contact", "printed"), columns=("terms", "right"), measure=_measure_lines, rows=_touching_rows,
+        figures=_precision_of(_touching_rows), documents=True,
+    ),
     "combined": Fit(
         title="combined score",
         cases=[
@@ -353,7 +376,7 @@ FITS: dict[FitName, Fit] = {
             *[("foreign", number) for number in (30, 24, 50, 16, 36, 60, 40)],
         ],
         stride=11, offset=3, mixed=4, first_seed=1000, checks=lambda k: k % 4 >= 2, penalty=1e-3, digits=6,
-        needs=("fit", "contact", "seam", "ragged", "combined", "touching"),
+        needs=("fit", "contact", "seam", "ragged", "printed", "combined", "touching", "lines"),
         columns=("features", "right", "share", "others", "ends", "piece", "component", "piece_right"),
         measure=_measure_confidence, rows=_confidence_rows,
         figures=_confidence_figures,

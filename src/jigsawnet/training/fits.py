@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from jigsawnet.errors import ConfigError, ModelError
 from jigsawnet.io.files import make_folder, write_text
 from jigsawnet.learned import Learned, Logistic
+from jigsawnet.shred.documents import Typefaces
 from jigsawnet.training.examples import Columns, read_part, write_part
 from jigsawnet.training.fit_kinds import FITS, Case, Fit, FitName
 from jigsawnet.types import BoolArray, FloatArray, Progress, no_progress
@@ -36,6 +37,8 @@ class FitsConfig:
     """Puzzles for each regression, spread over its list; 0 takes the whole list, as for the coefficients in the package."""
     largest: int = 400
     """Most pieces of a puzzle."""
+    fonts: tuple[Path, ...] = ()
+    """Folders of font files to print documents with, for `lines`; without any, one Latin font."""
 
     def __post_init__(self) -> None:
         if self.puzzles < 0 or self.puzzles == 1 or self.largest < 4:
@@ -53,7 +56,7 @@ def fit_part(
         OutputError: ``folder`` cannot be written.
     """
     fit, before = FITS[name], getattr(learned, name)
-    cases = fit.plan(sorted(photos), config.puzzles, config.largest)
+    cases = fit.plan(sorted(photos), config.puzzles, config.largest, config.fonts)
     digest = learned.digest_of(*fit.needs)
     keys = [_key(name, case, digest) for case in cases]
     key, path = hashlib.sha256("".join([*keys, str(fit.penalty)]).encode()).hexdigest()[:16], folder / f"{name}.json"
@@ -88,7 +91,8 @@ def _key(name: str, case: Case, learned: str) -> str:
     photos = [(path.name, path.stat().st_size) for path in case.photos]
     text = json.dumps(
         [name, 4 if name == "confidence" else 1, case.shred.record(), photos, case.page_seed, case.seed, learned]
-        + ([case.squares] if case.squares else []),
+        + ([case.squares] if case.squares else [])
+        + ([Typefaces.find(case.fonts).names()] if case.fonts is not None else []),
         sort_keys=True,
     )
     return hashlib.sha256(text.encode()).hexdigest()[:16]

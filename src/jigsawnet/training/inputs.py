@@ -28,8 +28,8 @@ def load_inputs(
 
     Args:
         examples: all of them.
-        network: ``jigsawnet`` gives pictures ``(B, 3, H, W)`` and rois ``(B, 4)``; ``seam`` gives bands ``(B, 5, 32, 128)``,
-            ``ragged`` bands ``(B, 10, 32, 128)``.
+        network: ``jigsawnet`` gives pictures ``(B, 3, H, W)`` and rois ``(B, 4)``; ``seam`` and ``ragged`` give bands
+            ``(B, 5, 32, 128)``, ``printed`` bands ``(B, 10, 32, 128)``.
         rows: which ones ``(B,)``.
         augment: random changes; None makes none.
         rng: where the changes come from.

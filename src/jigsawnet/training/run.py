@@ -32,8 +32,8 @@ from jigsawnet.version import __version__
 if TYPE_CHECKING:
     from jigsawnet.training.train import Trained
 
-StepName = Literal["fit", "contact", "network", "strokes", "strips", "combined", "touching", "confidence"]
-STEPS: tuple[StepName, ...] = ("fit", "contact", "network", "strokes", "strips", "combined", "touching", "confidence")
+StepName = Literal["fit", "contact", "network", "strokes", "strips", "combined", "touching", "lines", "confidence"]
+STEPS: tuple[StepName, ...] = ("fit", "contact", "network", "strokes", "strips", "combined", "touching", "lines", "confidence")
 """In this order: each is learned with what those before it gave."""
 FROM_PHOTOS: tuple[StepName, ...] = tuple(step for step in STEPS if step not in ("strokes", "strips"))
 """What is learned from photographs; the others take documents that are made up."""

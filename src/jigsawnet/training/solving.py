@@ -19,9 +19,8 @@ from jigsawnet.match.pairs import all_pairs
 from jigsawnet.match.ragged import measure_contact, prepare_ragged, settle_row
 from jigsawnet.pipeline import Corridor
 from jigsawnet.pixels import Pixels, build_pixels
-from jigsawnet.score.combine import ragged_terms
 from jigsawnet.score.long_seams import score_along
-from jigsawnet.score.scene import Scene
+from jigsawnet.score.scene import Scene, looking
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.score.views import SeamViews
 from jigsawnet.seam_fit import contact_fit, seam_fit, seam_terms
@@ -67,8 +66,11 @@ def settle_seeds(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, float]:
     return by_pair(LocalWorkers().run(settle_row, Shared(material), all_pairs(len(borders)))), borders.step_px
 
 
-def touching(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray]:
-    """Candidates that touch, whether the puzzle is ragged or not, and their terms ``(C, 61)`` as of `ragged_terms`."""
+def touching(puzzle: Puzzle, learned: Learned, printed: bool = False) -> tuple[Candidates, FloatArray]:
+    """Candidates that touch, whether the puzzle is ragged or not, and their terms as of `Scene.touching_terms`.
+
+    ``printed``: as those of a page are looked at.
+    """
     walk = Corridor(puzzle, learned=learned)
     scene: Scene = walk.get("scene")
     if not scene.candidates.ragged.any():
@@ -77,9 +79,9 @@ def touching(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray]:
     parts = contact_fit(rows, step_px, learned.contact)
     views = SeamViews(scene.pixels, scene.borders, rows)
     met = np.flatnonzero(views.met & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
-    seen = score_along(scene.detector("ragged"), scene.borders, rows, views, met, Context())
+    seen = score_along(scene.detector(looking(printed)), scene.borders, rows, views, met, Context())
     own = rows.take(met)
-    return own, ragged_terms(own, step_px, np.column_stack([parts[met], seen]), scene.rivals(own), scene.print_turn(own))
+    return own, scene.touching_terms(own, np.column_stack([parts[met], seen]), printed)
 
 
 def votes(puzzle: Puzzle, learned: Learned) -> tuple[Candidates, FloatArray, FloatArray]:
