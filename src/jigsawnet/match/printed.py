@@ -49,8 +49,6 @@ _CLEAR_SHARE, _MOST_PIECES = 0.5, 150
 """Lines must be clear on such a part of the pieces, of which there are so many at most."""
 _LEAST_FIT = 2e-4
 """No fit is lower: what print has found is looked at."""
-_PLACES = 0.25
-"""Part of a piece's candidates that may come from here."""
 
 Spectrum = NDArray[np.complex64]
 
@@ -71,19 +69,15 @@ def add_printed(
 ) -> Candidates:
     """The candidates of a ragged puzzle, those ``found`` before and, if the pieces are those of a page, the best by their print.
 
-    A quarter of the places of each piece is theirs, the best of those found before keep the others.
+    Outlines and print rarely agree on which are the best, so each piece keeps as many of the one as of the other.
     """
     angle = find_lines(pieces) if len(pieces) <= _MOST_PIECES and are_printed(pieces) else np.zeros(0)
     if not shows_lines(angle):
         return found
     printed = find_printed(borders, pieces, angle, config.dense, learned.contact, context)
-    places = max(1, round(_PLACES * config.per_piece))
-    by_print = select_candidates(replace(printed, fit=printed.score), places, len(borders))
-    printed = replace(printed.take(by_print), score=np.full(len(by_print), np.nan))
-    kept = found.take(select_candidates(found, max(1, config.per_piece - places), len(borders)))
-    return chosen(
-        Candidates.concat([kept, replace(printed, fit=np.maximum(printed.fit, _LEAST_FIT))]), config.per_piece, len(borders)
-    )
+    best = select_candidates(replace(printed, fit=printed.score), config.per_piece, len(borders))
+    printed = replace(printed, fit=np.maximum(printed.fit, _LEAST_FIT), score=np.full(len(printed), np.nan)).take(best)
+    return chosen(Candidates.concat([found, printed]), 2 * config.per_piece, len(borders))
 
 
 def find_printed(

@@ -116,7 +116,7 @@ def _look_at(material: _Material, block: tuple[Seams, range]) -> Float32Array:
 
 def _drawing(weights: Weights) -> Callable[[Seams, Pixels, float], Inputs]:
     network = weights.manifest.get("network")
-    if network in ("seam", "ragged"):
+    if network in ("seam", "ragged", "printed"):
         channels = int(weights.sessions[0].get_inputs()[0].shape[-1])  # those of older networks have no far view
         return lambda seams, pixels, unit_px: {"band": seams.bands(pixels, unit_px, channels)}
     if network == "jigsawnet":
