@@ -32,7 +32,7 @@ class SolveConfig:
     halo: bool = True
     """Take the background's colour out of the outermost pixels of all pieces, where scanning has left it there."""
     light: bool = True
-    """On pages, take out that the paper is darker in some places than in others; the pictures of the result stay as they were."""
+    """On pages, take out that the paper is darker in some places than in others; the result shows the pictures as they were."""
     contours: ContourConfig = field(default_factory=ContourConfig)
     match: MatchConfig = field(default_factory=MatchConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)

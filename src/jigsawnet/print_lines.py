@@ -42,6 +42,18 @@ def shows_lines(angle: FloatArray) -> bool:
     return bool(np.isfinite(angle).sum() >= max(2.0, _CLEAR_SHARE * len(angle)))
 
 
+def reduced_ink(piece: Piece) -> tuple[Float32Array, float, tuple[int, int]]:
+    """`ink_of` the box around a piece, made smaller where it is large; by how much, and where its corner lies, (x, y)."""
+    left, top, width, height = cv2.boundingRect(piece.mask.astype(np.uint8))
+    box = np.s_[top : top + height, left : left + width]
+    image, mask, scale = piece.image[box], piece.mask[box], min(1.0, _SIDE_PX / max(width, height, 1))
+    if scale < 1.0:
+        size = (max(1, round(width * scale)), max(1, round(height * scale)))
+        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+        mask = cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.5
+    return ink_of(image, mask), scale, (left, top)
+
+
 def ink_of(image: UInt8Array, mask: BoolArray) -> Float32Array:
     """Grey levels ``(H, W)`` by which a piece is darker than the paper around; 0 in its rim and beyond."""
     grey, inside = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32), mask.astype(np.float32)
@@ -55,14 +67,7 @@ def ink_of(image: UInt8Array, mask: BoolArray) -> Float32Array:
 def _direction(piece: Piece) -> float:
     if not piece.mask.any():
         return np.nan
-    left, top, width, height = cv2.boundingRect(piece.mask.astype(np.uint8))
-    box = np.s_[top : top + height, left : left + width]
-    image, mask, scale = piece.image[box], piece.mask[box], min(1.0, _SIDE_PX / max(width, height))
-    if scale < 1.0:
-        size = (max(1, round(width * scale)), max(1, round(height * scale)))
-        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
-        mask = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_AREA) > 0
-    ink = ink_of(image, mask)
+    ink, _, _ = reduced_ink(piece)
     y, x = np.nonzero(ink > _DARKER)
     if len(x) < _FEWEST_PX:
         return np.nan

@@ -46,8 +46,11 @@ NONE = Candidates.none()
 
 @pytest.fixture(scope="module")
 def nine(nine_pieces: tuple[Puzzle, Assembly]) -> Nine:
+    return evidence_of(*nine_pieces)
+
+
+def evidence_of(puzzle: Puzzle, truth: Assembly) -> Nine:
     """Scored by the fit of the seam alone, as the pipeline hands it to the second round."""
-    puzzle, truth = nine_pieces
     walk = Corridor(puzzle, SolveConfig(scorer="fit"))
     evidence = _evidence({"scene": walk.get("scene")}, walk.config, walk.context)
     return Nine(puzzle, walk.get("borders"), walk.get("scored").rows, truth, evidence)
@@ -366,6 +369,13 @@ def test_two_pieces_are_not_joined_by_a_guess_to_a_third(nine: Nine) -> None:
     rows = ragged(scored_by(true_rows(nine), 0.12))
     found, _ = second_round(doubting(nine, 0.12), rows, true_components(nine.truth, (0, 1)))
     assert set(found.poses) == {0, 1}
+
+
+def test_in_a_puzzle_of_four_a_pair_is_enough_to_guess_beside(tiny_puzzle: tuple[Puzzle, Assembly]) -> None:
+    four = evidence_of(*tiny_puzzle)
+    rows = ragged(scored_by(true_rows(four), 0.12))
+    found, _ = second_round(doubting(four, 0.12), rows, true_components(four.truth, (0, 1)))
+    assert set(found.poses) == {0, 1, 2, 3}
 
 
 def test_the_better_of_two_guesses_comes_first(nine: Nine) -> None:

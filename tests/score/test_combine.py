@@ -7,7 +7,7 @@ import pytest
 
 from jigsawnet.candidates import CONTACT, FEATURES, Candidates
 from jigsawnet.learned import Combined, load_learned
-from jigsawnet.score.combine import LOWEST, combine, combined_terms, logit, ragged_terms
+from jigsawnet.score.combine import LOWEST, combine, combined_terms, logit, printed_terms, ragged_terms
 from jigsawnet.seam_fit import contact_terms
 
 TERMS = 77
@@ -51,6 +51,17 @@ def test_terms_of_seams_that_touch_hold_the_votes_and_the_lead_before_rivals() -
     assert terms[0, 55:] == pytest.approx([-2, 1, 6]), "behind one rival, before the other; that counts against the network"
     assert terms[1, 55:] == pytest.approx([0.5, 8, 0]), "without a rival the lead is as large as it gets"
     assert terms[2, 55:57] == pytest.approx([-8, -8])
+
+
+def test_on_a_page_lines_that_turn_count_and_unclear_ones_do_not() -> None:
+    rng = np.random.default_rng(0)
+    features, contact = (rng.uniform(0, 9, (4, len(names))).astype(np.float32) for names in (FEATURES, CONTACT))
+    rows = Candidates.make([0] * 4, [1, 2, 3, 4], np.zeros((4, 3)), features, contact=contact)
+    votes, rivals = np.full((4, 2), 1 / (1 + np.exp(-2.0))), np.zeros((4, 2))
+    terms = printed_terms(rows, 3.0, votes, rivals, np.array([0.0, -0.2, 1.5, np.nan]))
+    assert terms.shape == (4, len(load_learned().lines.weights))
+    assert terms[:, :-3] == pytest.approx(ragged_terms(rows, 3.0, votes, rivals))
+    assert terms[:, -3:] == pytest.approx(np.array([[1, 0, 2], [1, 2, 2], [1, 5, 2], [0, 0, 0]]))
 
 
 def test_terms_hold_the_votes_their_products_and_their_products_with_what_was_measured() -> None:

@@ -29,8 +29,8 @@ from jigsawnet.registry import Registry
 
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
-    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "add_printed", "find_block_joins", "find_candidates", "find_strip_joins", "matchers",
-    "measure", "measure_contact",
+    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "add_printed", "find_block_joins", "find_candidates", "find_strip_joins",
+    "matchers", "measure", "measure_contact",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

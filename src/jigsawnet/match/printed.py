@@ -3,10 +3,11 @@
 Where the print is torn off with the paper's upper layer, outlines agree only roughly and windows of border find no seed. But on
 pieces whose lines of print are clear only two turns are possible, and then every shift can be tried: with
 
-    c(d) = sum ring_i(x) ring_j(x - d) - o sum core_i(x) core_j(x - d) + p sum (lines_i(x) ahead_j(x - d) + ahead_i(x) lines_j(x - d))
+    c(d) = sum ring_i(x) ring_j(x - d) - o sum core_i(x) core_j(x - d)
+           + p sum (lines_i(x) ahead_j(x - d) + ahead_i(x) lines_j(x - d))
 
-pieces lie well where their outlines run along each other, their insides do not lie on each other, and the lines of one are those
-that the other's would go on as. Each sum is one product of spectra.
+pieces lie well where their outlines run along each other, their insides do not lie on each other, and the lines of one are
+those that the other's would go on as. Each sum is one product of spectra.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from jigsawnet.match.contact import bends, settle
 from jigsawnet.match.pairs import PairRow, cut_pairs
 from jigsawnet.match.select import chosen, select_candidates
 from jigsawnet.match.verify import verify
-from jigsawnet.print_lines import find_lines, ink_of, shows_lines
+from jigsawnet.print_lines import find_lines, reduced_ink, shows_lines
 from jigsawnet.seam_fit import contact_fit
 from jigsawnet.strips import are_printed
 from jigsawnet.types import Float32Array, FloatArray, Piece
@@ -45,8 +46,7 @@ _OVERLAP, _PRINT = 0.3, 0.1
 _PEAKS, _PEAK_PX = 3, 8
 """Shifts that are tried of each pair, either way up, and how far apart they are."""
 _LEAST_SAMPLES = 4
-_CLEAR_SHARE, _MOST_PIECES = 0.5, 150
-"""Lines must be clear on such a part of the pieces, of which there are so many at most."""
+_MOST_PIECES = 150
 _LEAST_FIT = 2e-4
 """No fit is lower: what print has found is looked at."""
 
@@ -55,7 +55,7 @@ Spectrum = NDArray[np.complex64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Page:
-    """Spectra ``(4, N, N // 2 + 1)`` of ring, core, lines and ahead of each piece, its print upright in the middle of N x N px."""
+    """Spectra ``(4, N, N // 2 + 1)`` of ring, core, lines and ahead of each piece, its lines level, amid N x N px."""
 
     spectra: tuple[Spectrum | None, ...]
     angle: FloatArray
@@ -67,7 +67,7 @@ class _Page:
 def add_printed(
     borders: Borders, pieces: Sequence[Piece], found: Candidates, config: MatchConfig, context: Context, learned: Learned
 ) -> Candidates:
-    """The candidates of a ragged puzzle, those ``found`` before and, if the pieces are those of a page, the best by their print.
+    """The candidates of a ragged puzzle: those ``found`` before and, on a page, the best by their print.
 
     Outlines and print rarely agree on which are the best, so each piece keeps as many of the one as of the other.
     """
@@ -89,19 +89,19 @@ def find_printed(
     """
     page = _draw(pieces, angle)
     known = [k for k, spectra in enumerate(page.spectra) if spectra is not None]
-    pairs = [(i, np.array([j for j in known if j > i], np.int32)) for i in known]
+    pairs = [(i, np.array([j for j in known if j > i], np.int64)) for i in known]
     blocks = cut_pairs([row for row in pairs if len(row[1])], context.workers)
     parts = context.run("match", _best_shifts, Shared(page), blocks)
     if not parts:
         return Candidates.none()
-    i, j, pose, peak = (np.concatenate(column) for column in zip(*parts, strict=True))
+    i, j, pose, worth = (np.concatenate(column) for column in zip(*parts, strict=True))
     bend = bends(borders)
-    parts = [(*settle(borders, i, j, pose, bend, refine), peak) for refine in (True, False)]  # outlines may pull a tear askew
-    pose, contact, peak = (np.concatenate(column) for column in zip(*parts, strict=True))
-    i, j = np.tile(i, 2), np.tile(j, 2)
-    features = verify(borders, i, j, pose, replace(config.verify, radii_px=()))[1]
-    rows = Candidates.make(i, j, pose, features, contact=contact, score=peak)
-    rows = rows.take((peak > 0) & (rows.feature("length") > 0) & (contact[:, 0] >= _LEAST_SAMPLES * borders.step_px))
+    settled, as_found = (settle(borders, i, j, pose, bend, refine) for refine in (True, False))  # outlines may pull it askew
+    i, j, worth = np.tile(i, 2), np.tile(j, 2), np.tile(worth, 2)
+    poses, contact = np.concatenate([settled[0], as_found[0]]), np.concatenate([settled[1], as_found[1]])
+    features = verify(borders, i, j, poses, replace(config.verify, radii_px=()))[1]
+    rows = Candidates.make(i, j, poses, features, contact=contact, score=worth)
+    rows = rows.take((worth > 0) & (rows.feature("length") > 0) & (contact[:, 0] >= _LEAST_SAMPLES * borders.step_px))
     return replace(rows, fit=contact_fit(rows, borders.step_px, weights))
 
 
@@ -119,18 +119,20 @@ def _draw(pieces: Sequence[Piece], angle: FloatArray) -> _Page:
 
 
 def _spectra(piece: Piece, angle: float, middle: FloatArray, scale: float, side: int) -> Spectrum:
+    """What `_Page` has of one piece; its ``middle`` comes to the middle of the picture, which is ``scale`` times as large."""
     cos, sin = scale * np.cos(angle), scale * np.sin(angle)
     turn = np.array([[cos, sin], [-sin, cos]])
-    move = np.column_stack([turn, side / 2 - turn @ middle])
-    size = (side, side)
-    inside = cv2.warpAffine(piece.mask.astype(np.float32), move, size, flags=cv2.INTER_AREA) > 0.5
-    ink = cv2.warpAffine(ink_of(piece.image, piece.mask), move, size, flags=cv2.INTER_AREA)
+    move, size = np.column_stack([turn, side / 2 - turn @ middle]), (side, side)
+    inside = cv2.warpAffine(piece.mask.astype(np.float32), move, size) > 0.5
+    small, shrunk, corner = reduced_ink(piece)
+    from_small = np.column_stack([turn / shrunk, move[:, 2] + turn @ (np.array(corner) + 0.5 / shrunk - 0.5)])
+    ink = np.asarray(cv2.warpAffine(small, from_small, size), np.float32)
     depth = cv2.distanceTransform(inside.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
     away = cv2.distanceTransform((~inside).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-    ring = np.exp(-((away - depth) ** 2) / (2 * _RING_PX**2))
+    ring = np.exp(-np.square(away - depth) / (2 * _RING_PX**2))
     lines = _lines(ink, depth > 2)
     rasters = [ring, depth > _CORE_PX, lines * ((depth > 2) & (depth < _NEAR_PX)), _ahead(lines, depth > 2)]
-    return np.asarray(scipy.fft.rfft2(np.stack(rasters).astype(np.float32)), np.complex64)
+    return np.asarray(scipy.fft.rfft2(np.array(rasters, np.float32)), np.complex64)
 
 
 def _lines(ink: Float32Array, inside: NDArray[np.bool_]) -> Float32Array:
@@ -150,7 +152,7 @@ def _ahead(lines: Float32Array, inside: NDArray[np.bool_]) -> Float32Array:
     out = np.zeros_like(lines)
     for flip in (np.s_[:, ::1], np.s_[:, ::-1]):
         own, there = lines[flip], inside[flip]
-        x = np.arange(own.shape[1])
+        x: NDArray[np.int64] = np.arange(own.shape[1])
         last = np.maximum.accumulate(np.where(there, x, -1), axis=1)
         near = ~there & (last >= 0) & (x - last <= _AHEAD_PX)
         out[flip] += np.where(near, np.take_along_axis(own, np.maximum(last, 0), axis=1), 0.0)
@@ -160,9 +162,8 @@ def _ahead(lines: Float32Array, inside: NDArray[np.bool_]) -> Float32Array:
 def _best_shifts(page: _Page, block: Sequence[PairRow]) -> tuple[NDArray[np.int32], NDArray[np.int32], FloatArray, FloatArray]:
     """The best poses of each pair of a block: i, j, ``pose (C, 3)`` and how well each lies."""
     found = [_shifts(page, i, int(j)) for i, others in block for j in others]
-    i = np.concatenate([np.full(2 * _PEAKS, i, np.int32) for i, others in block for _ in others])
-    j = np.concatenate([np.full(2 * _PEAKS, j, np.int32) for _, others in block for j in others])
-    return i, j, np.concatenate([pose for pose, _ in found]), np.concatenate([peak for _, peak in found])
+    pairs = np.array([(i, j) for i, others in block for j in others], np.int32).repeat(2 * _PEAKS, axis=0)
+    return pairs[:, 0], pairs[:, 1], np.concatenate([pose for pose, _ in found]), np.concatenate([peak for _, peak in found])
 
 
 def _shifts(page: _Page, i: int, j: int) -> tuple[FloatArray, FloatArray]:
@@ -191,7 +192,7 @@ def _pose(
 ) -> tuple[float, float, float]:
     """``p_i = middle_i + R(turn) (p_j - middle_j) + R(angle) shift``."""
     cos, sin = np.cos(angle), np.sin(angle)
-    x, y = middle_i + (cos * shift[0] - sin * shift[1], sin * shift[0] + cos * shift[1])
+    x, y = middle_i[0] + cos * shift[0] - sin * shift[1], middle_i[1] + sin * shift[0] + cos * shift[1]
     cos, sin = np.cos(turn), np.sin(turn)
     return (
         float(wrap_angles(np.array([turn]))[0]),

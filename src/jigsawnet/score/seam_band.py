@@ -45,8 +45,8 @@ def render_bands(
 def _render_all(arrays, pieces, poses, paths, rows_apart, bands):  # type: ignore[no-untyped-def]
     """Row r of column s shows the point ``path[s] + (r - (rows - 1) / 2) unit m``, m the path's normal on j's side.
 
-    ``rows_apart`` = (unit, n): a row is the mean of n looks, ``unit / n`` apart. Pixels hold colour times mask: the colour shown
-    is ``255 (c_i + c_j) / (mask_i + mask_j)``.
+    ``rows_apart`` = (unit, n): a row is the mean of n looks, ``unit / n`` apart. Pixels hold colour times mask: the colour is
+    ``255 (c_i + c_j) / (mask_i + mask_j)``.
     """
     unit, looks = rows_apart
     rows, samples = bands.shape[1], bands.shape[2]

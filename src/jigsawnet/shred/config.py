@@ -73,7 +73,7 @@ class ShredConfig:
         return 2.0 * (self.erosion_px + max(0.0, -self.damage.mask_px))
 
     def record(self) -> dict[str, Any]:
-        """The options as plain data, for keys and files; chads, stacked and damage only where they are not at their defaults."""
+        """The options as plain data, for keys and files; chads, stacked and damage only where not at their defaults."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "damage"}
         for name, default in (("chads", None), ("stacked", False)):
             if values[name] == default:

@@ -20,7 +20,7 @@ _DOES: dict[PartName, str] = {
     "fit": "Seam fit: how likely a join is right by what is measured along its seam; a logistic regression.",
     "seam": "Our network: sees the straightened band along the seam, colours and the masks of the two pieces.",
     "ragged": "The same network for seams that touch only in parts: pieces that were broken, torn, worn or bent.",
-    "printed": "The same network for pages of print that were torn or worn: sees the lines of print farther from the seam, too.",
+    "printed": "The same network for pages of print that were torn or worn: sees lines of print farther from the seam, too.",
     "jigsawnet": "The paper's networks: see the picture of the stitched pair and the box of the abutting area.",
     "strokes": "Two networks that look along the right and the left sides of strips: what is printed goes on, or not.",
     "strips": "Fit of strips: what these say of a join, against all others, as a probability; a logistic regression.",
