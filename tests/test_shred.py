@@ -120,6 +120,20 @@ def test_number_of_pieces_is_the_one_wanted(pieces: int, width: int, height: int
     assert len(np.unique(regions)) == pieces
 
 
+def test_in_a_stack_the_rows_are_parted_alike_and_else_not() -> None:
+    config = ShredConfig(pieces=12, perturbation=0.05, tilt_deg=0.0)
+    apart = []
+    for stacked in (True, False):
+        cells = cut_cells(800, 600, replace(config, stacked=stacked), np.random.default_rng(3))
+        tops = [round(np.mean(np.argmax(cells // 3 == row, axis=0))) for row in range(4)]
+        first = [np.array([np.argmax(cells[y] % 3 == 1) for y in range(top + 25, top + 150)]) for top in tops]
+        level = [curve - curve.mean() for curve in first]
+        apart.append(np.mean([np.abs(level[0] - other).mean() for other in level[1:]]))
+    assert apart[0] < 0.3 * apart[1]
+    with pytest.raises(ConfigError, match="stacked"):
+        ShredConfig(strips=True, stacked=True)
+
+
 def test_a_prime_number_gives_the_nearest_grid_and_not_slivers() -> None:
     assert grid_shape(600, 800, 37) == (6, 6)
     assert grid_shape(600, 800, 12) == (3, 4)

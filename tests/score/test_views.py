@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
 from jigsawnet.pixels import build_pixels
 from jigsawnet.score.pair_picture import BACKGROUND, PictureConfig
-from jigsawnet.score.seam_band import BAND_ROWS
+from jigsawnet.score.seam_band import BAND_CHANNELS, BAND_ROWS
 from jigsawnet.score.seam_path import PATH_SAMPLES, REACH_UNITS, trace_seams
 from jigsawnet.score.views import SeamViews
 from jigsawnet.types import Alignment, Piece, Puzzle, Seam
@@ -74,6 +76,22 @@ def test_pieces_laid_apart_leave_a_gap_in_the_middle_of_the_band(red_and_blue) -
     empty = np.flatnonzero(paper < 128)
     assert len(empty) == pytest.approx(6, abs=1)
     assert empty.mean() == pytest.approx((BAND_ROWS - 1) / 2, abs=1.0)
+
+
+def test_the_far_view_reaches_four_times_as_deep_into_both_pieces(red_and_blue) -> None:
+    puzzle, _ = red_and_blue
+    image = puzzle.pieces[0].image.copy()
+    image[:, SIDE + MARGIN - 44 : SIDE + MARGIN - 36] = (0, 255, 0)  # a stripe along the seam, 36 to 44 px before it
+    striped = Puzzle("striped", (replace(puzzle.pieces[0], image=image), puzzle.pieces[1]))
+    views = SeamViews(
+        build_pixels(striped, 1.0), build_borders(trace_contours(striped, ContourConfig())), Candidates.of([_join()])
+    )
+    band, middle = views.bands(ROWS, 2 * BAND_CHANNELS)[0], PATH_SAMPLES // 2
+    np.testing.assert_array_equal(band[..., :BAND_CHANNELS], views.bands(ROWS)[0])
+    assert not band[:, middle, 1].any(), "too far from the seam for the near view"
+    green = np.flatnonzero(band[:, middle, BAND_CHANNELS + 1] > 100)
+    assert green.tolist() == [5, 6], "rows 4 px apart, 40 px before the seam"
+    assert (band[BAND_ROWS // 2 + 1 :, middle, BAND_CHANNELS + 2][:10] == 220).all(), "as deep into the other piece"
 
 
 @pytest.mark.parametrize("upright", [True, False])

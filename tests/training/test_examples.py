@@ -11,6 +11,7 @@ from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.images import write_png
 from jigsawnet.learned import load_learned
 from jigsawnet.shred import PRESETS, Damage, ShredConfig
+from jigsawnet.shred.documents import Typefaces
 from jigsawnet.training import examples as module
 from jigsawnet.training.examples import Examples, ExamplesConfig, make_examples, usable_photos
 from jigsawnet.types import UInt8Array
@@ -38,7 +39,10 @@ def test_every_column_has_a_row_per_candidate(made: tuple[Examples, Path]) -> No
     examples, _ = made
     n = len(examples)
     assert examples.pictures.shape == (n, 64, 160, 3)
-    assert examples.bands.shape == (n, 32, 128, 5)
+    assert examples.bands.shape == (n, 32, 128, 10)
+    assert examples.images("seam").shape == (n, 32, 128, 5)
+    assert examples.images("printed") is not examples.pictures
+    assert examples.images("printed").shape == (n, 32, 128, 10)
     assert examples.rois.shape == (n, 4)
     assert examples.features.shape == (n, 77)
     assert len(examples.fit) == len(examples.puzzle) == len(examples.held_out) == n
@@ -102,7 +106,16 @@ def test_a_broken_picture_among_good_ones_is_passed_over(photos: Path, picture: 
 
 
 @pytest.mark.parametrize(
-    "bad", [{"puzzles": 1}, {"matchers": ()}, {"wrong_per_puzzle": -1}, {"largest": 2}, {"presets": 1.5}, {"presets": -0.1}]
+    "bad",
+    [
+        {"puzzles": 1},
+        {"matchers": ()},
+        {"wrong_per_puzzle": -1},
+        {"largest": 2},
+        {"presets": 1.5},
+        {"presets": -0.1},
+        {"pages": 1.5},
+    ],
 )
 def test_options_out_of_range_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
@@ -119,6 +132,16 @@ def test_a_part_of_the_puzzles_is_damaged_as_the_world_does_it() -> None:
     assert all(job.photo is None for job in world if "torn-page" in str(job))
     again = module._plan(photos, ExamplesConfig(puzzles=40, presets=1.0))
     assert [job.shred for job in again] == [job.shred for job in world]
+
+
+def test_all_puzzles_may_be_pages_most_of_them_torn() -> None:
+    photos = [Path(f"{k}.jpg") for k in range(10)]
+    jobs = module._plan(photos, ExamplesConfig(puzzles=60, presets=1.0, pages=1.0))
+    assert all(job.document and job.photo is None for job in jobs)
+    assert 25 < sum("torn-page" in job.name for job in jobs) < 48
+    assert not any("fresco" in job.name for job in jobs)
+    picture = module._picture(jobs[0], Typefaces({}), np.random.default_rng(0))
+    assert picture.shape[0] > picture.shape[1] > 600, "an upright sheet"
 
 
 def test_how_far_apart_neighbours_may_lie_grows_with_what_was_lost() -> None:
