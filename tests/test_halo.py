@@ -120,7 +120,7 @@ def test_the_corridor_looks_at_pieces_without_it_and_shows_them_with_it(tiny_puz
     walk = Corridor(spoiled)
     seen: Seen = walk.get("seen")
     assert seen.halo_px == 2
-    assert walk.stages[0].counts == {"halo_px": 2}
+    assert walk.stages[0].counts == {"halo_px": 2, "evened": 0}
     assert walk.get("scene").puzzle is seen.puzzle
     assert walk.puzzle is spoiled
     plain = Corridor(spoiled, SolveConfig(halo=False))

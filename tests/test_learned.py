@@ -19,10 +19,10 @@ import pytest
 from jigsawnet.candidates import Candidates
 from jigsawnet.confidence import gather_evidence
 from jigsawnet.errors import ModelError
-from jigsawnet.learned import COEFFICIENTS, PACKAGED, PARTS, VERSION, Learned, PartName, load_learned
+from jigsawnet.learned import COEFFICIENTS, NETWORKS, PACKAGED, PARTS, VERSION, Learned, PartName, load_learned
 from jigsawnet.match.strips import SideJoins, strip_terms
 from jigsawnet.match.verify import FEATURES
-from jigsawnet.score.combine import combined_terms, ragged_terms
+from jigsawnet.score.combine import combined_terms, printed_terms, ragged_terms
 from jigsawnet.score.detectors import load_detector
 from jigsawnet.seam_fit import contact_terms, seam_terms, with_products
 from jigsawnet.types import Assembly
@@ -51,7 +51,9 @@ def test_there_is_a_coefficient_for_every_term() -> None:
     nothing = Candidates.none()
     contact = with_products(contact_terms(nothing, 3.0))
     touching = ragged_terms(nothing, 3.0, np.zeros((0, 2)), np.zeros((0, 2)))
+    lines = printed_terms(nothing, 3.0, np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0))
     assert {
+        "lines": lines.shape[1],
         "fit": terms.shape[1], "contact": contact.shape[1], "combined": both.shape[1], "touching": touching.shape[1],
         "confidence": joins.shape[1], "strips": strip_terms(SideJoins(*np.zeros((6, 0), np.int64))).shape[1],
     } == COEFFICIENTS  # fmt: skip
@@ -62,7 +64,7 @@ def test_the_shipped_bundle_is_whole() -> None:
     listed = set(json.loads((PACKAGED / "bundle.json").read_text())["files"])
     assert listed | {"bundle.json"} == {path.name for path in PACKAGED.iterdir()}
     assert {name: len(getattr(learned, name).weights) for name in COEFFICIENTS} == COEFFICIENTS
-    assert [len(learned.network(name).sessions) for name in ("seam", "ragged", "jigsawnet", "strokes")] == [1, 1, 3, 2]
+    assert [len(learned.network(name).sessions) for name in NETWORKS] == [1, 1, 1, 3, 2]
     assert all(f"## {part}" in learned.card for part in PARTS)
 
 
@@ -170,7 +172,7 @@ def _other_network(bundle: Path) -> None:
         (_write("model-card.md", b"another"), r"model-card\.md is damaged"),
         (_edit("bundle.json", format="jigsawnet/assembly"), "does not describe learned"),
         (_edit("bundle.json", version=VERSION + 1), f"has version {VERSION + 1} .* reads {VERSION}"),
-        (_edit("bundle.json", version=1), r"has version 1 .* reads 3; train again"),
+        (_edit("bundle.json", version=1), rf"has version 1 .* reads {VERSION}; train again"),
         (_unlisted("ragged.json"), r"does not list ragged\.json"),
         (_unlisted("touching.json"), r"does not list touching\.json"),
         (_edit("contact.json", weights=[0.5] * 77), "77 weights where 350 belong"),

@@ -132,7 +132,7 @@ def test_each_step_is_learned_with_what_those_before_it_gave(
     outcome = learn(sorted(photos.glob("*.png")), Plan(tuple(reversed(FROM_PHOTOS)), TINY), load_learned(), tmp_path / "run")
     assert seen == [
         ("fit", load_learned().fit.bias, 1, shipped), ("contact", 1.5, 1, shipped), ("network", 1.5, 1, shipped),
-        ("combined", 1.5, 2, shipped), ("touching", 1.5, 2, 4.5), ("confidence", 1.5, 2, 4.5),
+        ("combined", 1.5, 2, shipped), ("touching", 1.5, 2, 4.5), ("lines", 1.5, 2, 4.5), ("confidence", 1.5, 2, 4.5),
     ]  # fmt: skip
     fitted = ("fit", "contact", "combined", "touching", "confidence")
     assert [getattr(outcome.learned, name).bias for name in fitted] == [1.5, 2.5, 4.5, 5.5, 6.5]
