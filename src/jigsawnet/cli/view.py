@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from jigsawnet.cli.case import opened
 from jigsawnet.cli.console import Flag, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.errors import ConfigError
@@ -39,7 +40,9 @@ class View:
     """
 
     run_folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """Folder that `jigsawnet solve` wrote."""
+    """Folder that `jigsawnet solve` wrote, or a case file that `jigsawnet pack` wrote."""
+    into: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """For a case file: the folder to open it in; left out, one of its name beside it. Opened there before, it goes on."""
     port: int = 0
     """Port to listen on; 0 takes a free one."""
     no_browser: Flag = False
@@ -53,9 +56,10 @@ class View:
         from jigsawnet.viewer.serve import Workbench  # noqa: PLC0415 - needs the extra web
         from jigsawnet.viewer.session import Session  # noqa: PLC0415
 
-        run = open_run(self.run_folder)
+        folder = opened(self.run_folder, self.into)
+        run = open_run(folder)
         truth = None if self.truth is None else read_truth(self.truth, run.puzzle)
-        with hold_workbench(self.run_folder), suppress(KeyboardInterrupt), leave_on_signals():
+        with hold_workbench(folder), suppress(KeyboardInterrupt), leave_on_signals():
             bench = Workbench(Session(run, truth), self.port)
             bench.start()
             try:

@@ -44,13 +44,15 @@ def replace_results(folder: RunFolder, run: Run, key: str) -> None:
     """Write the results unless they are there already; while they are replaced, ``run.json`` does not name them as whole."""
     old = folder.record.result_files
     if not run.cut_short and folder.record.results == key and all((folder.path / name).is_file() for name in old):
+        if not folder.is_saved:  # the same pieces may have been given from another place
+            folder.set()
         return
     if folder.record.results:
         folder.set(results="")
     new = write_results(run)
     for name in set(old) - set(new):
         folder.remove_result(name)
-    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request))
+    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request, folder.path))
 
 
 def _write_files(run: Run, folder: Path) -> None:

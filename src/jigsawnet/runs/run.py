@@ -18,6 +18,7 @@ from jigsawnet.errors import InputError, OutputError
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.assembly_json import assembly_to_json
 from jigsawnet.io.authors import read_alignments
+from jigsawnet.io.case_file import CASE_SUFFIX
 from jigsawnet.io.images import read_pixel_count, silent_decoders
 from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
@@ -216,7 +217,7 @@ def solve_run(
     context = replace(context, progress=guard.watch(context.progress))
     with lock_folder(out, __version__) as folder:
         folder.before_reading = guard.check_file
-        folder.record = replace(folder.record, request=request_to_plain(request), jigsawnet=__version__)
+        folder.record = replace(folder.record, request=request_to_plain(request, out), jigsawnet=__version__)
         learned = load_learned(request.weights)
         learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
         pieces, is_new = _read(folder, request, context, guard)
@@ -323,12 +324,14 @@ def open_run(out: Path) -> Run:
         InputError: there is no run in the folder, or its pieces are damaged.
         FormatError: its ``run.json`` cannot be read.
     """
+    if out.is_file() and out.suffix == CASE_SUFFIX:
+        raise InputError(f"{out} is a case file; open it with jigsawnet view, or unpack it with jigsawnet unpack first.")
     if not out.is_dir():
         raise InputError(f"There is no folder {out}.")
     if not (out / RUN_FILE).exists():
         raise InputError(f"{out} holds no run of jigsawnet; give the folder that jigsawnet solve wrote with -o.")
     folder = read_folder(out)
-    request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request")
+    request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request", folder.path)
     loaded = folder.load("pieces")
     pieces = loaded and pieces_from_arrays(loaded.arrays)
     if not loaded or not pieces:

@@ -9,7 +9,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +158,19 @@ class Session:
         """Until the solver is done."""
         if (thread := self._thread) is not None:
             thread.join()
+
+    @contextmanager
+    def at_rest(self) -> Iterator[Run]:
+        """The run, whose files show what the table shows and do not change while the block runs.
+
+        Raises:
+            StaleError: the solver is at work.
+        """
+        if self.busy:
+            raise StaleError("The solver is at work; stop it or wait until it is done.")
+        self.scribe.wait()
+        with self._folder:
+            yield self.run
 
     def close(self) -> None:
         """Stop the solver and end the streams of all windows."""
