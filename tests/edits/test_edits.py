@@ -22,6 +22,10 @@ from jigsawnet.edits import (
     LayOutPages,
     Move,
     NamePage,
+    NoteCase,
+    NoteJoin,
+    NotePage,
+    NotePiece,
     OrderPage,
     PieceSizes,
     Pin,
@@ -78,6 +82,10 @@ edit = st.one_of(
     st.builds(OrderPage, piece, st.integers(-1, 4)),
     st.builds(TurnPage, piece, number),
     st.just(LayOutPages()),
+    st.builds(NoteCase, st.text(max_size=3)),
+    st.builds(NotePage, piece, st.text(max_size=3)),
+    st.builds(NotePiece, piece, st.text(max_size=3)),
+    st.builds(NoteJoin, piece, piece, st.text(max_size=3)),
     st.builds(Accept, piece, piece),
     st.builds(Reject, piece, piece),
     st.builds(Cut, piece, piece),
@@ -263,6 +271,7 @@ def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
 EVERY_KIND = (
     Move({6: SE2(0.5, 900.0, -3.25)}, ((1, 6),)), TakeOff((4,)), Accept(0, 1), Reject(1, 3), Cut(0, 2), Pin((0, 2)),
     Unpin((0,)), SetAside((3,)), TakeBack((3,)), NamePage(4, "Letter"), OrderPage(4, 1), TurnPage(4, 1.5), LayOutPages(),
+    NoteCase("Found in\nthe attic"), NotePage(4, "An envelope"), NotePiece(7, "stained"), NoteJoin(5, 4, "glued once"),
     Solved(START),
 )  # fmt: skip
 
@@ -397,3 +406,33 @@ def test_a_page_is_turned_about_its_middle_as_it_is() -> None:
     assert turned.poses[0].theta == pytest.approx(math.pi / 2)
     with pytest.raises(EditError, match="unpin it"):
         TurnPage(0, 1.0).apply(PIECES, Pin((2,)).apply(PIECES, now))
+
+
+def test_notes_move_nothing_and_outlive_cuts_and_solves() -> None:
+    now = Arrangement.of(START)
+    for edit in (
+        NoteCase("Found in the attic"), NotePage(4, "An envelope"), NotePiece(7, " stained\n"), NoteJoin(3, 1, "glued"),
+        Cut(1, 3), Solved(START),
+    ):  # fmt: skip
+        now = edit.apply(PIECES, now)
+    notes = now.all_notes
+    assert (notes.case, dict(notes.pages), dict(notes.pieces)) == ("Found in the attic", {1: "An envelope"}, {7: "stained"})
+    assert dict(notes.joins) == {(1, 3): "glued"}, "whichever way the pair is named"
+    assert now.pages[1].name == ""
+    assert {**now.poses} == {**START.poses}
+    for edit in (NoteCase(""), NotePage(5, ""), NotePiece(7, " "), NoteJoin(1, 3, "")):
+        now = edit.apply(PIECES, now)
+    assert not now.all_notes
+
+
+@pytest.mark.parametrize("text", ["x" * 2001, "a\0b", "\x1b[31m", "\ud800"])
+def test_notes_are_text_of_bounded_length(text: str) -> None:
+    for edit in (NoteCase(text), NotePage(0, text), NotePiece(0, text), NoteJoin(0, 1, text)):
+        with pytest.raises(EditError, match="2,000 characters"):
+            edit.apply(PIECES, Arrangement.of(START))
+
+
+def test_notes_of_what_is_not_there_are_refused() -> None:
+    for edit in (NotePage(7, "in the tray"), NotePiece(9, "x"), NoteJoin(1, 1, "x"), NoteJoin(0, 9, "x")):
+        with pytest.raises(EditError):
+            edit.apply(PIECES, Arrangement.of(START))

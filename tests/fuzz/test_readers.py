@@ -29,6 +29,7 @@ from jigsawnet.io import (
     case_file,
     edits_json,
     files,
+    history,
     images,
     json_files,
     json_text,
@@ -103,6 +104,11 @@ def _write_arrays(path: Path) -> None:
     array_store.write_arrays(path, {"a": np.arange(12.0).reshape(3, 4), "b": np.array([True])})
 
 
+def _write_history(path: Path) -> None:
+    for k in range(3):
+        history.add_to_history(path.parent, "edited", {"kind": "pin", "number": k}, "somebody")
+
+
 def _write_case(path: Path) -> None:
     files = {"run.json": b"{}", "stages/a.npz": b"pixels", "report.html": b"<p>"}
     case_file.write_case(path, case_file.Case("1.0", "p", {}), files)
@@ -145,6 +151,7 @@ READERS: dict[Any, Reader] = {
     edits_json.read_edits: Reader("edits.json", _write_edits, lambda p: edits_json.read_edits(p, NAMES)),
     files.read_text: Reader("t.txt", lambda p: p.write_text("some text\n"), files.read_text),
     files.file_digest: Reader("t.txt", lambda p: p.write_text("some text\n"), files.file_digest),
+    history.read_history: Reader("history.jsonl", _write_history, lambda p: history.read_history(p.parent)),
     pages.list_pages: Reader("i.tif", _write_pages, _read_pages),
     pieces.list_unread: Reader("i.gif", _write_pages, lambda p: pieces.list_unread(p.parent)),
     images.read_image: Reader("i.png", _write_picture, images.read_image),

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Flag, Out, say, say_notes
+from jigsawnet.cli.console import Flag, Operator, Out, say, say_notes
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.case_file import CASE_SUFFIX
 from jigsawnet.runs.case import OWN_WEIGHTS, folder_of, is_case, pack_run, unpack_run
+from jigsawnet.runs.history import check_operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,18 @@ class Unpack:
     """File that `jigsawnet pack` wrote."""
     out: Out
     """Folder for the run; it must be new or empty."""
+    operator: Operator = ""
+    """Who does this, for the history."""
 
     def run(self) -> int:
         """Write and say what was written."""
-        case = unpack_run(self.case_file, self.out)
+        case = unpack_run(self.case_file, self.out, check_operator(self.operator))
         say_notes([OWN_WEIGHTS] if case.own_weights else [])
         say(f"{len(case.files)} files in {self.out}")
         return 0
 
 
-def opened(path: Path, into: Path | None) -> Path:
+def opened(path: Path, into: Path | None, operator: str = "") -> Path:
     """The run folder that a person means: itself, or the one that a case file is opened in.
 
     Raises:
@@ -73,6 +76,6 @@ def opened(path: Path, into: Path | None) -> Path:
         if into is not None:
             raise ConfigError("into is for a case file; a run folder is opened where it is.")
         return path
-    folder, was_there = folder_of(path, into)
+    folder, was_there = folder_of(path, into, operator)
     say_notes([f"{path} was opened before; this goes on in {folder}." if was_there else f"{path} is opened in {folder}."])
     return folder

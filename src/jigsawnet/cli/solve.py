@@ -13,7 +13,7 @@ import tyro
 
 from jigsawnet.borders import is_compiled, mark_compiled
 from jigsawnet.cli.commands import without_collecting
-from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
+from jigsawnet.cli.console import Flag, Operator, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
 from jigsawnet.cli.view import hold_workbench, watching
 from jigsawnet.config import SolveConfig
@@ -23,6 +23,7 @@ from jigsawnet.io.edits_json import EDITS_FILE
 from jigsawnet.io.replay import Replay, check_free
 from jigsawnet.loading import ScanInput
 from jigsawnet.runs import Request, Run, read_size, solve_run
+from jigsawnet.runs.history import check_operator
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Constraints
 from jigsawnet.workers import open_workers
@@ -70,6 +71,8 @@ class Solve:
     edits: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Corrections by hand from this edits.json, which the workbench (jigsawnet view) writes: what was fixed and forbidden is
     kept, and the rest is solved."""
+    operator: Operator = ""
+    """Who solves, for the history (history.jsonl)."""
     view: Flag = False
     """Watch in the browser while the pieces come together; afterwards it is the workbench, until Ctrl-C."""
     no_browser: Flag = False
@@ -83,6 +86,7 @@ class Solve:
         check_seed(self.seed)
         if self.time_limit is not None and not self.time_limit >= 0:
             raise ConfigError("time-limit must be a number of seconds, 0 or more.")
+        check_operator(self.operator)
         if self.memory_limit is not None:
             read_size(self.memory_limit)
 
@@ -101,7 +105,7 @@ class Solve:
             compile_beside()
             if not self.json:
                 say_notes(["Preparing compiled code; this happens once after an installation."])
-        with watching(self.view, self.out, stop, self.no_browser) as watcher:
+        with watching(self.view, self.out, stop, self.no_browser, check_operator(self.operator)) as watcher:
 
             def on_pieces(run: Run) -> None:
                 if not self.json:
@@ -116,6 +120,7 @@ class Solve:
                     request, self.out, constraints=replay.constraints if replay else Constraints(),
                     context=Context(watcher.with_progress(progress), stop, workers, StageClock(_STARTED)),
                     memory_limit=limit or None, on_pieces=on_pieces, on_poses=watcher.on_snapshot,
+                    operator=check_operator(self.operator),
                 )  # fmt: skip
             if not run.cut_short:
                 mark_compiled()

@@ -9,9 +9,11 @@ from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes
 from jigsawnet.edits.base import Edit
 from jigsawnet.edits.history import Edits, as_on_disk, put_back
 from jigsawnet.edits.kinds import KINDS, Accept, Cut, Move, Pin, Reject, SetAside, Solved, TakeBack, TakeOff, Unpin
+from jigsawnet.edits.note_kinds import NoteCase, NoteJoin, NotePage, NotePiece
 from jigsawnet.edits.page_kinds import LayOutPages, NamePage, OrderPage, TurnPage
 from jigsawnet.edits.pages import Page, PageNote
 from jigsawnet.edits.parting import room_px
+from jigsawnet.edits.remarks import Notes
 
 __all__ = [
     "KINDS",
@@ -23,6 +25,11 @@ __all__ = [
     "LayOutPages",
     "Move",
     "NamePage",
+    "NoteCase",
+    "NoteJoin",
+    "NotePage",
+    "NotePiece",
+    "Notes",
     "OrderPage",
     "Page",
     "PageNote",

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from jigsawnet.edits.pages import Page, PageNote, pages_of
+from jigsawnet.edits.remarks import Notes
 from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2, is_same_join
 from jigsawnet.reliability import piece_reliability, strongest_tree
@@ -17,6 +18,7 @@ from jigsawnet.types import Alignment, Assembly, Constraints, Join, Puzzle, sort
 
 Pair = tuple[int, int]
 """Two pieces, the smaller number first."""
+NO_NOTES = Notes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class PieceSizes:
 class Arrangement:
     """``poses`` of the pieces on the table; ``components`` and ``joins`` as in `Assembly`, one join for a pair, sorted by pair.
 
-    ``by_hand`` are the pieces that a person has put where they lie, ``notes`` what was said of pages, in their order.
+    ``by_hand`` are the pieces that a person has put where they lie, ``notes`` what was said of pages, in their order,
+    and ``remarks`` what was said of all else.
     """
 
     poses: Mapping[int, SE2]
@@ -74,6 +77,7 @@ class Arrangement:
     aside: frozenset[int] = frozenset()
     by_hand: frozenset[int] = frozenset()
     notes: tuple[PageNote, ...] = ()
+    remarks: Notes = NO_NOTES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
@@ -95,6 +99,12 @@ class Arrangement:
     def to_assembly(self, n_pieces: int) -> Assembly:
         """The same as the rest of the package knows it."""
         return Assembly(n_pieces, self.poses, self.components, tuple(self.joins.values()), self.confidence)
+
+    @property
+    def all_notes(self) -> Notes:
+        """What was said of the case, pages, pieces and joins."""
+        texts = {page.pieces: page.text for page in self.pages if page.text}
+        return replace(self.remarks, pages={k: texts[own] for k, own in enumerate(self.components) if own in texts})
 
     @property
     def pages(self) -> tuple[Page, ...]:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, merged, split
 from jigsawnet.edits.base import Edit
+from jigsawnet.edits.note_kinds import NoteCase, NoteJoin, NotePage, NotePiece
 from jigsawnet.edits.page_kinds import LayOutPages, NamePage, OrderPage, TurnPage
 from jigsawnet.edits.parting import make_room, part_at
 from jigsawnet.errors import EditError
@@ -241,13 +242,15 @@ class Solved(Edit):
             aside=now.aside,
             by_hand=frozenset(left),
             notes=now.notes,
+            remarks=now.remarks,
         )
 
 
 KINDS: dict[str, type[Edit]] = {
     cls.kind: cls
     for cls in (
-        Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, NamePage, OrderPage, TurnPage, LayOutPages, Solved
+        Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, NamePage, OrderPage, TurnPage, LayOutPages,
+        NoteCase, NotePage, NotePiece, NoteJoin, Solved,
     )
 }  # fmt: skip
 """All kinds by their name on disk."""

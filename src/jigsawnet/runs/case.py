@@ -11,6 +11,7 @@ from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.io.case_file import CASE_SUFFIX, MANIFEST, Case, is_portable, read_case, unpack_case, write_case
 from jigsawnet.io.edits_json import EDITS_FILE, UNDONE_FILE
 from jigsawnet.io.files import can_write_in, file_digest
+from jigsawnet.io.history import HISTORY_FILE
 from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.pieces import AUTHORS_FILES, list_pictures
 from jigsawnet.io.run_folder import (
@@ -24,6 +25,7 @@ from jigsawnet.io.run_folder import (
     record_to_json,
 )
 from jigsawnet.io.scans import CHECK_FOLDER
+from jigsawnet.runs.history import INPUTS_FILE, History
 from jigsawnet.runs.request import Request, pieces_key, request_from_plain, with_paths
 from jigsawnet.version import __version__
 
@@ -79,7 +81,14 @@ def _own_files(run: RunFolder) -> list[str]:
     if missing:
         raise InputError(f"{run.path / missing[0]} is gone; run jigsawnet solve into {run.path} again, then pack it.")
     checks = sorted((run.path / CHECK_FOLDER).glob("*.png"))
-    beside = [EDITS_FILE, UNDONE_FILE, *record.result_files, *(f"{CHECK_FOLDER}/{path.name}" for path in checks)]
+    beside = [
+        EDITS_FILE,
+        UNDONE_FILE,
+        HISTORY_FILE,
+        INPUTS_FILE,
+        *record.result_files,
+        *(f"{CHECK_FOLDER}/{path.name}" for path in checks),
+    ]
     return [*listed, *(name for name in dict.fromkeys(beside) if (run.path / name).is_file())]
 
 
@@ -128,14 +137,16 @@ def _notes(record: RunRecord, request: Request, with_inputs: bool) -> tuple[str,
     return tuple(notes)
 
 
-def unpack_run(path: Path, out: Path) -> Case:
-    """Open a case file into a folder that is new or empty; it is then a run folder like any other.
+def unpack_run(path: Path, out: Path, operator: str = "") -> Case:
+    """Open a case file into a folder that is new or empty; it is then a run folder like any other, and says so in its history.
 
     Raises:
         InputError, FormatError: it cannot be trusted, and nothing was written.
         OutputError: the folder is not empty or cannot be written.
     """
-    return unpack_case(path, out, _check_run)
+    case = unpack_case(path, out, _check_run)
+    History(out, operator).add("unpacked", file=path.name, sha256=file_digest(path), jigsawnet=__version__)
+    return case
 
 
 def _check_run(folder: Path) -> None:
@@ -153,7 +164,7 @@ def _check_run(folder: Path) -> None:
             raise FormatError(f"The case cannot be opened: its stage {stage.file} is missing.")
 
 
-def folder_of(path: Path, into: Path | None = None) -> tuple[Path, bool]:
+def folder_of(path: Path, into: Path | None = None, operator: str = "") -> tuple[Path, bool]:
     """The folder that a case file is opened in, and whether it was opened there before; without ``into`` it lies beside it.
 
     Raises:
@@ -166,7 +177,7 @@ def folder_of(path: Path, into: Path | None = None) -> tuple[Path, bool]:
         raise OutputError(f"{out} holds another case; give a folder for this one with --into.")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise OutputError(f"{out} is there already and is not this case; give a folder for it with --into.")
-    unpack_run(path, out)
+    unpack_run(path, out, operator)
     return out, False
 
 

@@ -92,6 +92,7 @@ def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
         run.dpi,
         asdict(SolveConfig()),
         run.page_names,
+        run.notes,
     )
     write_text(folder / "report.html", report_html(facts))
 
@@ -112,7 +113,7 @@ def _write_candidates(run: Run, folder: Path) -> None:
     """Places and joins, for programs."""
     assembly, names = run.assembly, run.puzzle.names()
     write_assembly(folder / RESULT_FILE, assembly, names)
-    write_poses_csv(folder / POSES_FILE, assembly, names)
+    write_poses_csv(folder / POSES_FILE, assembly, names, run.notes.pieces)
     found = run.corridor.find("candidates")  # in the order they were found in, or given
     rows = run.candidates.take(np.argsort(-run.candidates.fit, kind="stable")) if found is None else found.rows
     alignments = rows.alignments()

@@ -14,6 +14,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
+from jigsawnet.edits import Notes
 from jigsawnet.errors import InputError, OutputError
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.assembly_json import assembly_to_json
@@ -26,6 +27,7 @@ from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
 from jigsawnet.render.layout import begin_at_zero
+from jigsawnet.runs.history import History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
 from jigsawnet.runs.results import replace_results
@@ -78,6 +80,8 @@ class Run:
     """True when the assembly is how a person has laid the pieces."""
     page_names: Mapping[int, str] = field(default_factory=dict)
     """What a person calls the pages, by the number of the component."""
+    notes: Notes = field(default_factory=Notes)
+    """What a person noted."""
 
     @property
     def puzzle(self) -> Puzzle:
@@ -161,16 +165,18 @@ class Run:
         self,
         arranged: Assembly | None = None,
         page_names: Mapping[int, str] = MappingProxyType({}),
+        notes: Notes = Notes(),  # noqa: B008 - frozen and empty
         entering: AbstractContextManager[Any] | None = None,
     ) -> None:
         """Make the result files show ``arranged``, the pieces as a person has laid them; None: as the solver did.
 
-        ``page_names`` by the number of the component. ``entering`` is held while the folder is being locked.
+        ``page_names`` and ``notes.pages`` by the number of the component. ``entering`` is held while the folder is
+        being locked.
 
         Raises:
             OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
         """
-        shown, request, key = replace(self, page_names=page_names), self.request, _results_key(self)
+        shown, request, key = replace(self, page_names=page_names, notes=notes), self.request, _results_key(self)
         if arranged is not None:
             lain = begin_at_zero(self.puzzle, replace(arranged, chosen=self.assembly.chosen))
             shown = replace(shown, assembly=lain, by_hand=True)
@@ -179,6 +185,8 @@ class Run:
             )
         if page_names:
             key = make_key(key, sorted(page_names.items()))
+        if notes:
+            key = make_key(key, notes.key())
         with ExitStack() as stack:
             with entering or nullcontext():
                 folder = stack.enter_context(lock_folder(self.folder, __version__))
@@ -194,6 +202,7 @@ def solve_run(
     memory_limit: int | None = None,
     on_pieces: Callable[[Run], None] | None = None,
     on_poses: OnPoses | None = None,
+    operator: str = "",
 ) -> Run:
     """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
 
@@ -208,6 +217,7 @@ def solve_run(
         memory_limit: bytes that the process may hold.
         on_pieces: given the run when no more than its pieces is known, before the long work starts.
         on_poses: shown the pieces that are joined so far, some times a second, as poses in one frame.
+        operator: who solves, for the history.
 
     Raises:
         JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
@@ -237,7 +247,9 @@ def solve_run(
         run.corridor.get("scored")
         is_draft = run.corridor.is_cut and "score" not in (*run.corridor.done, *run.corridor.reused)
         done, reused = (("pieces",), ()) if is_new else ((), ("pieces",))
-        return _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
+        run = _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
+        History(out, operator).solved(run)
+        return run
 
 
 def _keep_out_of_inputs(request: Request, out: Path) -> None:
@@ -260,6 +272,7 @@ def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGu
         guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
         loaded = load_input(request.inputs, request.scans, context.progress)
         counts.update(pieces=len(loaded.puzzle))
+    write_inputs(folder.path, request)
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
     folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})
     return loaded, True

@@ -1,7 +1,8 @@
-"""The run as a case file, out of the workbench."""
+"""The run as a case, out of the workbench: its file and its history."""
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -10,13 +11,17 @@ from fastapi import APIRouter
 from fastapi.responses import Response, StreamingResponse
 
 from jigsawnet.io.case_file import CASE_SUFFIX
+from jigsawnet.io.history import read_history
 from jigsawnet.runs.case import pack_run
 from jigsawnet.viewer.exports import chunks_of
 from jigsawnet.viewer.session import Session
 
+_MOST_SHOWN = 500
+"""Lines of the history that the page shows, the newest first."""
+
 
 def case_routes(session: Session) -> APIRouter:
-    """``/export/case.jigsaw``, with ``inputs=true`` the pictures inside."""
+    """``/export/case.jigsaw``, with ``inputs=true`` the pictures inside; ``/history``, what was done when."""
     router = APIRouter()
 
     @router.get(f"/export/case{CASE_SUFFIX}")
@@ -28,5 +33,12 @@ def case_routes(session: Session) -> APIRouter:
         name = re.sub(r"[^A-Za-z0-9._-]+", "_", session.puzzle.name)[:80].strip("._") or "case"
         headers = {"Content-Disposition": f'attachment; filename="{name}{CASE_SUFFIX}"', "Cache-Control": "no-store"}
         return StreamingResponse(chunks_of(archive), media_type="application/zip", headers=headers)
+
+    @router.get("/history")
+    def history() -> Response:
+        entries = read_history(session.run.folder)
+        answer = {"entries": entries[: -_MOST_SHOWN - 1 : -1], "more": max(0, len(entries) - _MOST_SHOWN)}
+        text = json.dumps(answer, separators=(",", ":"))
+        return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

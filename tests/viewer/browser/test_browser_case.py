@@ -42,3 +42,30 @@ def test_a_case_saved_in_one_window_opens_on_another_path(
     assert other.ask("() => workbench.store.state.joins.filter((join) => join.status === 'accepted').length") == 1
     other.press("Control+z", "Control+z")  # the join, then the name
     assert other.ask("() => workbench.store.state.pages[0].name") == "", "what was done can be undone there"
+
+
+def test_notes_are_written_beside_what_they_speak_of_and_are_there_after_a_reload(nine: Any) -> None:
+    nine.click("[data-key=note-case-fold]")
+    nine.page.fill("[data-key=note-case]", "Found in the attic")
+    nine.page.focus("#canvas")
+    nine.press("n")
+    idx = nine.ask("() => workbench.store.selection.idx")
+    nine.click(f"[data-key=note-{idx}-fold]")
+    nine.page.fill(f"[data-key=note-{idx}]", "stained")
+    nine.page.focus("#canvas")
+    nine.press("j")
+    nine.click("[data-key=note-join-fold]")
+    nine.page.fill("[data-key=note-join]", "glued once")
+    nine.page.focus("#canvas")
+    nine.idle()
+    nine.page.reload()
+    nine.idle()
+    assert nine.page.input_value("[data-key=note-case]") == "Found in the attic"
+    nine.press("n")
+    assert nine.page.input_value(f"[data-key=note-{idx}]") == "stained"
+    nine.press("j")
+    assert nine.page.input_value("[data-key=note-join]") == "glued once"
+    nine.click("#tab-history")
+    nine.click("[data-key=log]")
+    nine.until("() => document.querySelectorAll('.log li').length === 4")
+    assert "glued once" in nine.text(".log li:first-child")
