@@ -13,6 +13,7 @@ import numpy as np
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, pose_rows
+from jigsawnet.compose.hints import excluded, rules_of, weigh
 from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import Problem
 from jigsawnet.errors import InputError
@@ -41,11 +42,13 @@ def prepare_problem(
     components = _pin(Components(len(borders)), borders, constraints, overlap, name)
     _join_fixed(components, borders, constraints, overlap, name)
     fixed = {(a.i, a.j): Join(a, 1.0) for a in constraints.joins}
-    rows = rows.take(np.flatnonzero(_allowed(rows, constraints, borders)))
+    rules = rules_of(constraints, borders)
+    rows = weigh(rows.take(np.flatnonzero(_allowed(rows, constraints, borders))), constraints.hints, borders)
     if fixed:
         decided = Candidates.of([e.alignment for e in fixed.values()], np.ones(len(fixed)))
         rows = Candidates.concat([decided, rows]).best_first()
-    return Problem(len(borders), borders, rows, tuple(fixed.values()), dict(constraints.pinned), components)
+    left = overlap._replace(refusals=rules)
+    return Problem(len(borders), borders, rows, tuple(fixed.values()), dict(constraints.pinned), components, left)
 
 
 def _allowed(rows: Candidates, constraints: Constraints, borders: Borders) -> BoolArray:
@@ -58,7 +61,7 @@ def _allowed(rows: Candidates, constraints: Constraints, borders: Borders) -> Bo
     for a in constraints.forbidden:
         for k in np.flatnonzero((rows.i == a.i) & (rows.j == a.j)).tolist():
             allowed[k] &= not is_near(rows.alignment(k), a, borders)
-    return allowed
+    return allowed & ~excluded(rows, constraints.hints, borders)
 
 
 def is_near(a: Alignment, b: Alignment, borders: Borders, chain: int = 1) -> bool:
@@ -71,7 +74,8 @@ def is_near(a: Alignment, b: Alignment, borders: Borders, chain: int = 1) -> boo
 def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
     """Every piece named exists, and no decision about one contradicts another at sight."""
     pairs = [idx for a in (*constraints.joins, *constraints.forbidden) for idx in (a.i, a.j)]
-    for idx in (*pairs, *constraints.pinned, *constraints.aside):
+    hinted = [idx for hint in constraints.hints for idx in hint.pieces]
+    for idx in (*pairs, *hinted, *constraints.pinned, *constraints.aside):
         if not 0 <= idx < n:
             raise InputError(f"a constraint names piece {idx}, but the pieces are numbered from 0 to {n - 1}")
     for a in constraints.joins:
