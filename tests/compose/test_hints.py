@@ -218,3 +218,11 @@ def test_what_could_not_be_followed_is_said() -> None:
     assert one == "You said that b and c belong together, but no candidate that fits brings them together."
     assert "a and d are of one page" in other
     assert "a and b may not belong together" in third
+
+
+def test_decisions_that_hold_together_what_may_not_be_together_are_named(
+    square_tiles: Tiles, between: Callable[..., Alignment]
+) -> None:
+    join = between(0, (0, 0), 1, (1, 0), 1.0)
+    with pytest.raises(InputError, match="pieces 0 and 1 are said not to belong together"):
+        solved([], square_tiles(2), "hlm", Hint("apart", (0, 1)), joins=(join,))

@@ -42,6 +42,7 @@ def prepare_problem(
     components = _pin(Components(len(borders)), borders, constraints, overlap, name)
     _join_fixed(components, borders, constraints, overlap, name)
     fixed = {(a.i, a.j): Join(a, 1.0) for a in constraints.joins}
+    _check_apart(components, constraints, name)
     rules = rules_of(constraints, borders)
     rows = weigh(rows.take(np.flatnonzero(_allowed(rows, constraints, borders))), constraints.hints, borders)
     if fixed:
@@ -131,6 +132,19 @@ def _check_agreement(
     listed = _listed(f"{name(i)}-{name(j)}" for i, j in joins)
     what = f"the joins {listed} that were" if path else f"the join {listed} that was"
     raise InputError(f"{what} fixed{pins} contradict each other; take one of them back")
+
+
+def _check_apart(components: Components, constraints: Constraints, name: Name) -> None:
+    """Pieces that may not be together are not held together by what else was decided."""
+    for hint in (hint for hint in constraints.hints if hint.kind == "apart" and hint.firm):
+        home: dict[int, int] = {}
+        for idx in hint.pieces:
+            other = home.setdefault(int(components.roots[idx]), idx)
+            if other != idx:
+                raise InputError(
+                    f"pieces {name(other)} and {name(idx)} are said not to belong together, but joins that were fixed or pins "
+                    "hold them together; take one of the two back"
+                )
 
 
 def _path_between(i: int, j: int, joins: Sequence[Alignment], pinned: set[int]) -> list[Pair]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
+from jigsawnet.compose.hints import unmet_hints
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
@@ -133,6 +134,8 @@ class Run:
         notes = () if found is None else found.notes
         known = not (self.is_draft or self.request.scores_are_ranks)
         doubts = describe_doubts(self.assembly, self.candidates) if known else ()
+        decided: Constraints = self.corridor.find("constraints")
+        doubts += tuple(unmet_hints(decided.hints, self.assembly, self.puzzle.names().__getitem__))
         hand = (BY_HAND,) if self.by_hand else ()
         warnings = (*self.puzzle.warnings, *notes, *doubts, *hand, *((CUT_SHORT,) if self.cut_short else ()))
         options, others = asdict(self.config), find_other_places(self.assembly, self.candidates)

@@ -22,7 +22,7 @@ from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.io.files import can_write_in
 from jigsawnet.runs import Run
 from jigsawnet.runs.history import History
-from jigsawnet.runs.table import edits_of, is_as_solved
+from jigsawnet.runs.table import edits_of, show_table
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly
 from jigsawnet.viewer.events import EventHub
@@ -209,10 +209,7 @@ class Session:
         with self._folder:
             with self.lock:
                 run, now, revision = self.run, self.arrangement, self.revision
-            titles = {page.pieces: page.name for page in now.pages if page.name}
-            names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
-            shown = None if is_as_solved(run, now) else now.to_assembly(len(self.pieces))
-            run.show(shown, names, now.all_notes, entering=self.lock)
+            show_table(run, now, self.lock)
         self.hub.publish({"type": "saved", "revision": revision})
 
     def _take(self, edits: Edits, arrangement: Arrangement, *, tell: bool = True) -> None:
