@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.borders import Borders
-from jigsawnet.edits import Pair
+from jigsawnet.edits import Pair, hint_sentence
 from jigsawnet.errors import EditError
 from jigsawnet.evaluation.metrics import right_pieces
 from jigsawnet.geometry import SE2, carry_rows, fit_rigid
@@ -67,6 +67,13 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "images": session.pictures.key, "pieces": pieces,
         "components": [{"id": k, "pieces": list(members)} for k, members in enumerate(now.components)], "joins": joins,
         "note": now.remarks.case,
+        "hints": [
+            {
+                "kind": hint.kind, "pieces": list(hint.pieces), "firm": hint.firm,
+                "text": hint_sentence(hint, session.pieces.names),
+            }
+            for hint in now.hints
+        ],
         "pages": [
             {
                 "id": component[page.pieces[0]], "name": page.name, "title": page.title, "pieces": list(page.pieces),
@@ -144,6 +151,8 @@ def _why(
 def _why_not(session: Session, idx: int, others: Sequence[Place]) -> list[str]:
     if idx in session.arrangement.aside:
         return ["You set it aside, so it is not placed."]
+    if idx in session.arrangement.backs:
+        return ["You said that it is the back of another, so it is not placed."]
     if not others:
         return ["It is not placed: no candidate leads to a piece that is."]
     return [f"It is not placed: its best candidate against a placed piece has a score of {others[0].score:.2f}."]
