@@ -144,6 +144,13 @@ def test_a_chain_of_strips_parts_where_it_must(square_tiles: Tiles, between: Cal
     assert [len(c) for c in apart.components] == [2]
 
 
+def test_chains_take_the_next_best_instead_of_what_is_excluded(square_tiles: Tiles, between: Callable[..., Alignment]) -> None:
+    """0 and 2 both want the same side of 1: the chains choose as a whole, so what is excluded must not be among the choices."""
+    rows = [between(0, (0, 0), 1, (1, 0), 0.95), between(1, (1, 0), 2, (0, 0), 0.6)]
+    assert lies(solved(rows, square_tiles(3), "chains"), rows[0])
+    assert lies(solved(rows, square_tiles(3), "chains", Hint("apart", (0, 1))), rows[1])
+
+
 def evidence(score: float) -> Evidence:
     """Everything that meets fits as well as this."""
 

@@ -144,7 +144,7 @@ def test_compressed_and_locked_files_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.jigsaw", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, "{}")
         archive.writestr("run.json", b"\0" * 10_000_000)
-    refused(tmp_path / "a.jigsaw", "compressed")
+    refused(tmp_path / "a.jigsaw", "is compressed, and a case is not")
     data = packed(tmp_path / "b.jigsaw").read_bytes()
     at = data.rindex(b"PK\1\2") + 8
     (tmp_path / "b.jigsaw").write_bytes(data[:at] + struct.pack("<H", 1) + data[at + 2 :])

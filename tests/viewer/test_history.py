@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import cv2
 import httpx
+import numpy as np
 
-from jigsawnet.edits import NoteCase, NoteJoin, NotePage, NotePiece, Pin
+from jigsawnet.edits import BackOf, NoteCase, NoteJoin, NotePage, NotePiece, Pin
 from jigsawnet.io.history import read_history
 from jigsawnet.runs import open_run
 from jigsawnet.viewer.session import Session
@@ -64,3 +66,18 @@ def test_the_page_gets_the_newest_lines_first(client: httpx.Client, nine_session
     case = client.get("/api/export/case.jigsaw")
     assert case.status_code == 200
     assert case.headers["content-disposition"].endswith('.jigsaw"')
+
+
+def test_what_is_said_to_be_a_back_is_in_the_picture_of_the_back(nine_session: Session, tmp_path: Path) -> None:
+    assert not (tmp_path / "assembly-back.png").exists()
+    nine_session.make(0, BackOf(5, 3))
+    nine_session.scribe.wait()
+    picture = cv2.imread(str(tmp_path / "assembly-back.png"))
+    back = nine_session.puzzle.pieces[5]
+    colors = picture.reshape(-1, 3)
+    shown = colors[(np.ptp(colors.astype(int), axis=1) > 0)]
+    assert len(shown) > 0.5 * back.mask.sum(), "one piece in colour, the others grey"
+    assert np.abs(shown.mean(0) - back.image[back.mask].mean(0)[::-1]).max() < 12
+    nine_session.undo(1)
+    nine_session.scribe.wait()
+    assert not (tmp_path / "assembly-back.png").exists()

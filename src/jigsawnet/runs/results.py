@@ -78,8 +78,8 @@ def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
     write_png(folder / "assembly.png", picture, run.dpi)
     if run.request.tiff:
         write_tiff(folder / "assembly.tif", picture, run.dpi)
-    if run.backs:
-        write_png(folder / "assembly-back.png", render_back(run.puzzle, run.backs, run.assembly), run.dpi)
+    if backs := run.backs:
+        write_png(folder / "assembly-back.png", render_back(run.puzzle, backs, run.assembly), run.dpi)
 
 
 def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:

@@ -17,6 +17,7 @@ from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
 from jigsawnet.edits import Notes
 from jigsawnet.errors import InputError, OutputError
+from jigsawnet.fragments.backs import lay_back
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.assembly_json import assembly_to_json
 from jigsawnet.io.authors import read_alignments
@@ -83,6 +84,8 @@ class Run:
     """What a person calls the pages, by the number of the component."""
     notes: Notes = field(default_factory=Notes)
     """What a person noted."""
+    said_backs: Mapping[int, int] = field(default_factory=dict)
+    """Pieces of which a person said that another is their back, and that other."""
 
     @property
     def puzzle(self) -> Puzzle:
@@ -91,8 +94,10 @@ class Run:
 
     @property
     def backs(self) -> Mapping[int, Piece]:
-        """Backs of the pieces."""
-        return self.pieces.backs
+        """Backs of the pieces: those that were read, and those that a person named among the pieces."""
+        pieces = self.puzzle.pieces
+        said = {front: lay_back(pieces[front], pieces[back], any_angle=True) for front, back in self.said_backs.items()}
+        return {**self.pieces.backs, **said}
 
     @property
     def dpi(self) -> float | None:
@@ -170,16 +175,17 @@ class Run:
         page_names: Mapping[int, str] = MappingProxyType({}),
         notes: Notes = Notes(),  # noqa: B008 - frozen and empty
         entering: AbstractContextManager[Any] | None = None,
+        said_backs: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Make the result files show ``arranged``, the pieces as a person has laid them; None: as the solver did.
 
-        ``page_names`` and ``notes.pages`` by the number of the component. ``entering`` is held while the folder is
-        being locked.
+        ``page_names`` and ``notes.pages`` by the number of the component, ``said_backs`` the back of a piece by the piece.
+        ``entering`` is held while the folder is being locked.
 
         Raises:
             OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
         """
-        shown, request, key = replace(self, page_names=page_names, notes=notes), self.request, _results_key(self)
+        shown, request, key = self, self.request, _results_key(self)
         if arranged is not None:
             lain = begin_at_zero(self.puzzle, replace(arranged, chosen=self.assembly.chosen))
             shown = replace(shown, assembly=lain, by_hand=True)
@@ -188,8 +194,11 @@ class Run:
             )
         if page_names:
             key = make_key(key, sorted(page_names.items()))
+        if said_backs:
+            key = make_key(key, "backs", sorted(said_backs.items()))
         if notes:
             key = make_key(key, notes.key())
+        shown = replace(shown, page_names=page_names, notes=notes, said_backs=said_backs)
         with ExitStack() as stack:
             with entering or nullcontext():
                 folder = stack.enter_context(lock_folder(self.folder, __version__))

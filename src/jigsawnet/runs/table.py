@@ -67,7 +67,8 @@ def show_table(run: Run, now: Arrangement, entering: AbstractContextManager[Any]
     titles = {page.pieces: page.name for page in now.pages if page.name}
     names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
     shown = None if is_as_solved(run, now) else now.to_assembly(len(run.puzzle))
-    run.show(shown, names, now.all_notes, entering)
+    backs = {hint.pieces[1]: hint.pieces[0] for hint in now.hints if hint.kind == "back"}
+    run.show(shown, names, now.all_notes, entering, backs)
 
 
 def _sure(arrangement: Arrangement) -> dict[Pair, float]:
