@@ -120,6 +120,15 @@ def test_solving_again_keeps_edits_and_hints_also_when_pieces_are_added(
     session.close()
 
 
+def test_edits_of_pieces_that_are_gone_are_told_with_what_can_be_done(corrected: Path, capsys: Capture) -> None:
+    names = open_run(corrected / "out").puzzle.names()
+    (corrected / "pieces" / names[7]).unlink()
+    arguments = ["solve", str(corrected / "pieces"), "-o", str(corrected / "out")]
+    assert main_code(arguments) == 2
+    error = capsys.readouterr().err
+    assert f"names '{names[7]}', which is not among the pieces. Bring back what is missing, or give --without-edits" in error
+
+
 def test_solving_again_waits_for_no_workbench(corrected: Path, capsys: Capture) -> None:
     with hold_lock(corrected / "out" / ".workbench.lock"):
         assert main_code(["solve", str(corrected / "pieces"), "-o", str(corrected / "out")]) == 2

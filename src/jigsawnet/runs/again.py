@@ -14,6 +14,8 @@ from jigsawnet.runs.request import Request
 from jigsawnet.runs.run import Run, solve_run
 from jigsawnet.runs.table import show_table, table_of
 
+PASS_OVER = "Bring back what is missing, or give --without-edits to pass over the edits."
+
 
 def kept_edits(out: Path) -> Path | None:
     """The edits of a run folder, which solving into it again keeps to; None when there are none."""
@@ -36,7 +38,8 @@ def solve_again(
     Raises:
         JigsawNetError: as `solve_run`; or the edits cannot be read, or do not fit these pieces.
     """
-    replay = None if edits is None else Replay(edits)
+    own = edits is not None and edits == kept_edits(out)
+    replay = None if edits is None else Replay(edits, PASS_OVER if own else "")
     run = solve_run(request, out, constraints=replay.constraints if replay else NOTHING_DECIDED, **how)
     if replay and not run.cut_short:
         with holding():
