@@ -29,7 +29,7 @@ from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
 from jigsawnet.render.layout import begin_at_zero
-from jigsawnet.runs.history import History, write_inputs
+from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
 from jigsawnet.runs.results import replace_results
@@ -279,14 +279,16 @@ def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGu
     pieces = saved and pieces_from_arrays(saved.arrays)
     if saved and pieces:
         context.clock.stages.extend(saved.reports)
+        if not (folder.path / INPUTS_FILE).is_file():
+            write_inputs(folder.path, request)
         return pieces, False
     with context.clock.stage("read") as counts, silent_decoders():
         guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
         loaded = load_input(request.inputs, request.scans, context.progress)
         counts.update(pieces=len(loaded.puzzle))
-    write_inputs(folder.path, request)
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
     folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})
+    write_inputs(folder.path, request)
     return loaded, True
 
 
