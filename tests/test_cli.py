@@ -34,7 +34,7 @@ from jigsawnet.version import __version__
 
 RESULT_FILES = {
     "assembly.json", "assembly.png", "assembly.svg", "poses.csv", "report.html", "report.json", "alignments.json",
-    "run.json", "stages",
+    "run.json", "stages", "history.jsonl", "inputs.json",
 }  # fmt: skip
 Capture = pytest.CaptureFixture[str]
 
@@ -46,7 +46,9 @@ def colourful_picture(seed: int, width: int = 320, height: int = 240) -> UInt8Ar
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """All files by their bytes, but for the history, which holds the time."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "history.jsonl")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def refusal(capsys: Capture, *arguments: object) -> str:
@@ -373,7 +375,7 @@ def test_other_trouble_with_files_is_one_sentence_too(
     monkeypatch.setattr(results, "write_report", full_disk)
     sentence = refusal(capsys, "solve", shredded, "-o", tmp_path / "out")
     assert sentence == "somewhere cannot be used: No space left on device."
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages", "inputs.json"}
 
 
 # --- options --------------------------------------------------------------------------------------------------------
@@ -503,7 +505,7 @@ def test_a_key_press_while_results_are_written_leaves_none_of_them(
     monkeypatch.setattr(results, "write_report", stop)
     assert main_code(["solve", str(shredded), "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "jigsawnet: Stopped.\n"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.json", "stages", "inputs.json"}
 
 
 def test_a_terminal_gets_a_progress_bar(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

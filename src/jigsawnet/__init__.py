@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # at run time each of these is imported when it is first aske
     from jigsawnet.render.image import render_assembly as render
     from jigsawnet.shred import ShredConfig, shred_images
     from jigsawnet.stopping import Stop
-    from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle
+    from jigsawnet.types import Alignment, Assembly, Constraints, Hint, Join, Piece, Puzzle
 
 __all__ = [
     "SE2",
@@ -45,8 +45,10 @@ __all__ = [
     "Assembly",
     "Candidates",
     "ConfigError",
+    "Constraints",
     "Context",
     "FormatError",
+    "Hint",
     "InputError",
     "JigsawNetError",
     "Join",
@@ -83,7 +85,7 @@ _HOME = {
     "render.image": "render",
     "shred": "ShredConfig shred_images",
     "stopping": "Stop",
-    "types": "Alignment Assembly Join Piece Puzzle",
+    "types": "Alignment Assembly Constraints Hint Join Piece Puzzle",
 }
 _MODULE_OF = {name: f"jigsawnet.{module}" for module, names in _HOME.items() for name in names.split()}
 _NAME_THERE = {"render": "render_assembly"}

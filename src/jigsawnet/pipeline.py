@@ -41,7 +41,7 @@ from jigsawnet.match import (
 )
 from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
-from jigsawnet.render.layout import lay_out, straighten_components
+from jigsawnet.render.layout import lay_out, stand_upright, straighten_components
 from jigsawnet.score import Scene, parts_of, score_candidates
 from jigsawnet.stopping import Stop
 from jigsawnet.store import (
@@ -287,7 +287,9 @@ def _judge(given: Given, config: SolveConfig, context: Context) -> tuple[Assembl
     constraints: Constraints = given["constraints"]
     judged = judge_assembly(given["placed"], given["scored"].rows, given["learned"].confidence, constraints)
     sure = leave_out_unsure(judged, config.min_confidence, constraints.pinned)
+    ups = {hint.pieces[0]: hint.angle for hint in constraints.hints if hint.kind == "up"}
     upright = sure if constraints.pinned else straighten_components(given["puzzle"], sure)
+    upright = upright if constraints.pinned else stand_upright(given["puzzle"], upright, ups)
     context.progress("confidence", 1, 1)
     return upright, {"left_out": len(judged.poses) - len(sure.poses), "guesses": len(sure.guesses)}
 

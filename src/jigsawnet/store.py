@@ -73,7 +73,8 @@ def constraints_key(constraints: Constraints) -> list[Any]:
         [(a.i, a.j, pose_row(a.i_from_j)) for a in joins] for joins in (constraints.joins, constraints.forbidden)
     )
     pinned = sorted((idx, pose_row(pose)) for idx, pose in constraints.pinned.items())
-    return [joins, forbidden, pinned, sorted(constraints.aside)]
+    decided = [joins, forbidden, pinned, sorted(constraints.aside)]
+    return [*decided, [(h.kind, h.pieces, h.angle, h.firm) for h in constraints.hints]] if constraints.hints else decided
 
 
 def pieces_to_arrays(pieces: Loaded) -> Arrays:

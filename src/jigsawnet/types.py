@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,14 +274,31 @@ class RunReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """What a person knows of pieces without knowing a join.
+
+    ``together``: they belong together; ``same_page``: they are of one page; ``apart``: they are not; ``edge``: the side that
+    faces ``angle`` is an outer border; ``up``: that way is up; ``back``: the first is the back of the second. Angles are
+    directions in the piece's own frame. A hint that is not ``firm`` makes likelier or less likely only.
+    """
+
+    kind: Literal["together", "same_page", "apart", "edge", "up", "back"]
+    pieces: tuple[int, ...]
+    angle: float = 0.0
+    firm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Constraints:
     """What a person has decided; every composer obeys."""
 
     joins: tuple[Alignment, ...] = ()
     """Joins that hold."""
     forbidden: tuple[Alignment, ...] = ()
-    """Joins that do not hold: candidates of the pair with nearly this pose are out; other joins may still imply it."""
+    """Joins that do not hold: nothing puts the pair together nearly so, no candidate of it and no other joins either."""
     pinned: Mapping[int, SE2] = field(default_factory=dict)
     """Pieces fixed in place, ``world_from_piece`` in one common frame."""
     aside: frozenset[int] = frozenset()
     """Pieces that are not to be placed."""
+    hints: tuple[Hint, ...] = ()
+    """What a person knows of pieces besides."""

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from jigsawnet.cli import main_code
-from jigsawnet.edits import Accept, Pin, Reject, SetAside
+from jigsawnet.edits import Accept, Apart, NamePage, NotePiece, Pin, Reject, SetAside, Together
+from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.pieces import write_pieces
 from jigsawnet.runs import open_run
 from jigsawnet.types import Assembly, Puzzle
@@ -78,8 +79,60 @@ def test_a_folder_with_other_edits_is_refused_and_edits_passed_over_are_told(
     arguments = ["solve", str(corrected / "pieces"), "-o", str(corrected / "out")]
     assert main_code([*arguments, "--edits", str(other)]) == 2
     assert "edits of its own" in capsys.readouterr().err
-    assert main_code(arguments) == 0
-    assert "--edits" in capsys.readouterr().err
+    assert main_code([*arguments, "--without-edits"]) == 0
+    assert "were passed over" in capsys.readouterr().err
+    assert (corrected / "out" / "edits.json").read_bytes() == other.read_bytes()
+
+
+def test_solving_again_keeps_edits_and_hints_also_when_pieces_are_added(
+    nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path, capsys: Capture
+) -> None:
+    """Eight of nine pieces are solved and corrected; the ninth is added, and all that was said still holds."""
+    puzzle, _ = nine_pieces
+    pieces, out = tmp_path / "pieces", tmp_path / "out"
+    write_pieces(pieces, puzzle)
+    late = sorted(pieces.glob("*.png"))[3]
+    shutil.move(late, tmp_path / late.name)
+    assert main_code(["solve", str(pieces), "-o", str(out)]) == 0
+    session = Session(open_run(out))
+    names = session.pieces.names
+    alone = session.pieces.names[5]
+    for revision, edit in enumerate(
+        (NamePage(0, "A letter"), SetAside((5,)), NotePiece(0, "stained"), Together((0, 1)), Apart((2, 6), False))
+    ):
+        session.make(revision, edit)
+    session.close()
+    shutil.move(tmp_path / late.name, late)
+    capsys.readouterr()
+    assert main_code(["solve", str(pieces), "-o", str(out)]) == 1
+    assert "The edits in" in capsys.readouterr().err
+    session = Session(open_run(out))
+    now = session.arrangement
+    assert len(session.pieces) == 9
+    assert session.pieces.names.index(late.name) in now.poses
+    assert [session.pieces.names[idx] for idx in now.aside] == [alone]
+    assert now.pages[0].name == "A letter"
+    hinted = [[session.pieces.names[idx] for idx in hint.pieces] for hint in now.hints]
+    assert hinted == [[names[0], names[1]], [names[2], names[6]]]
+    assert "stained" in (out / "report.html").read_text(encoding="utf-8")
+    shown = json.loads((out / "assembly.json").read_text())["fragments"]
+    assert [entry["name"] for entry in shown if entry["world_from_fragment"] is None] == [alone]
+    session.close()
+
+
+def test_edits_of_pieces_that_are_gone_are_told_with_what_can_be_done(corrected: Path, capsys: Capture) -> None:
+    names = open_run(corrected / "out").puzzle.names()
+    (corrected / "pieces" / names[7]).unlink()
+    arguments = ["solve", str(corrected / "pieces"), "-o", str(corrected / "out")]
+    assert main_code(arguments) == 2
+    error = capsys.readouterr().err
+    assert f"names '{names[7]}', which is not among the pieces. Bring back what is missing, or give --without-edits" in error
+
+
+def test_solving_again_waits_for_no_workbench(corrected: Path, capsys: Capture) -> None:
+    with hold_lock(corrected / "out" / ".workbench.lock"):
+        assert main_code(["solve", str(corrected / "pieces"), "-o", str(corrected / "out")]) == 2
+    assert "workbench is open" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

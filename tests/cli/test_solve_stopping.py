@@ -74,7 +74,7 @@ def test_the_second_key_press_leaves_at_once(
     press_at(monkeypatch, "match", 2)
     assert main_code(["solve", str(pieces), "-o", str(out)]) == 130
     assert capsys.readouterr().err.splitlines() == ["jigsawnet: Stopped."]
-    assert sorted(path.name for path in out.iterdir()) == ["run.json", "stages"]
+    assert sorted(path.name for path in out.iterdir()) == ["inputs.json", "run.json", "stages"]
     monkeypatch.undo()
     assert main_code(["solve", str(pieces), "-o", str(out)]) == 0
 
@@ -86,7 +86,7 @@ def test_stopped_before_anything_is_placed_no_result_is_written(
     press_at(monkeypatch, "read", 1)
     assert main_code(["solve", str(pieces), "-o", str(out)]) == 130
     assert "0 of 4 pieces placed" in capsys.readouterr().out
-    assert sorted(path.name for path in out.iterdir()) == ["run.json", "stages"]
+    assert sorted(path.name for path in out.iterdir()) == ["history.jsonl", "inputs.json", "run.json", "stages"]
 
 
 def test_no_time_at_all_says_so(pieces: Path, tmp_path: Path, capsys: Capture) -> None:

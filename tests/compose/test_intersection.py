@@ -151,7 +151,7 @@ def seams(residual_px: float, ragged: bool, score: float = 0.9) -> Candidates:
 )
 def test_ragged_pieces_may_overlap_as_far_as_their_sure_seams_are_rough(rows: Candidates, slack: float) -> None:
     assert TILES.unit_px == 1.0
-    assert allowed_overlap(HAIR, rows, TILES) == pytest.approx((4.0 * slack, 0.02 * slack**2))
+    assert allowed_overlap(HAIR, rows, TILES)[:2] == pytest.approx((4.0 * slack, 0.02 * slack**2))
 
 
 def test_no_more_than_all_of_a_piece_may_overlap() -> None:

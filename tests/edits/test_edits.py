@@ -15,23 +15,34 @@ from hypothesis import strategies as st
 from jigsawnet.edits import (
     KINDS,
     Accept,
+    Apart,
     Arrangement,
+    BackOf,
     Cut,
+    DropHint,
+    EdgeSide,
     Edit,
     Edits,
     LayOutPages,
     Move,
     NamePage,
+    NoteCase,
+    NoteJoin,
+    NotePage,
+    NotePiece,
     OrderPage,
     PieceSizes,
     Pin,
     Reject,
+    SamePage,
     SetAside,
     Solved,
     TakeBack,
     TakeOff,
+    Together,
     TurnPage,
     Unpin,
+    UpSide,
 )  # fmt: skip
 from jigsawnet.errors import EditError, FormatError, JigsawNetError
 from jigsawnet.geometry import SE2
@@ -78,6 +89,14 @@ edit = st.one_of(
     st.builds(OrderPage, piece, st.integers(-1, 4)),
     st.builds(TurnPage, piece, number),
     st.just(LayOutPages()),
+    *(st.builds(kind, some, st.booleans()) for kind in (Together, SamePage, Apart)),
+    *(st.builds(kind, piece, number, st.booleans()) for kind in (EdgeSide, UpSide)),
+    st.builds(BackOf, piece, piece),
+    st.builds(DropHint, st.integers(-1, 3)),
+    st.builds(NoteCase, st.text(max_size=3)),
+    st.builds(NotePage, piece, st.text(max_size=3)),
+    st.builds(NotePiece, piece, st.text(max_size=3)),
+    st.builds(NoteJoin, piece, piece, st.text(max_size=3)),
     st.builds(Accept, piece, piece),
     st.builds(Reject, piece, piece),
     st.builds(Cut, piece, piece),
@@ -263,6 +282,9 @@ def test_the_file_reads_as_a_list(tmp_path: Path) -> None:
 EVERY_KIND = (
     Move({6: SE2(0.5, 900.0, -3.25)}, ((1, 6),)), TakeOff((4,)), Accept(0, 1), Reject(1, 3), Cut(0, 2), Pin((0, 2)),
     Unpin((0,)), SetAside((3,)), TakeBack((3,)), NamePage(4, "Letter"), OrderPage(4, 1), TurnPage(4, 1.5), LayOutPages(),
+    NoteCase("Found in\nthe attic"), NotePage(4, "An envelope"), NotePiece(7, "stained"), NoteJoin(5, 4, "glued once"),
+    Together((0, 1)), SamePage((0, 4), False), Apart((4, 6)), EdgeSide(3, 1.5), UpSide(3, -0.5, False), BackOf(7, 6),
+    DropHint(2),
     Solved(START),
 )  # fmt: skip
 
@@ -397,3 +419,94 @@ def test_a_page_is_turned_about_its_middle_as_it_is() -> None:
     assert turned.poses[0].theta == pytest.approx(math.pi / 2)
     with pytest.raises(EditError, match="unpin it"):
         TurnPage(0, 1.0).apply(PIECES, Pin((2,)).apply(PIECES, now))
+
+
+def test_notes_move_nothing_and_outlive_cuts_and_solves() -> None:
+    now = Arrangement.of(START)
+    for edit in (
+        NoteCase("Found in the attic"), NotePage(4, "An envelope"), NotePiece(7, " stained\n"), NoteJoin(3, 1, "glued"),
+        Cut(1, 3), Solved(START),
+    ):  # fmt: skip
+        now = edit.apply(PIECES, now)
+    notes = now.all_notes
+    assert (notes.case, dict(notes.pages), dict(notes.pieces)) == ("Found in the attic", {1: "An envelope"}, {7: "stained"})
+    assert dict(notes.joins) == {(1, 3): "glued"}, "whichever way the pair is named"
+    assert now.pages[1].name == ""
+    assert {**now.poses} == {**START.poses}
+    for edit in (NoteCase(""), NotePage(5, ""), NotePiece(7, " "), NoteJoin(1, 3, "")):
+        now = edit.apply(PIECES, now)
+    assert not now.all_notes
+
+
+@pytest.mark.parametrize("text", ["x" * 2001, "a\0b", "\x1b[31m", "\ud800"])
+def test_notes_are_text_of_bounded_length(text: str) -> None:
+    for edit in (NoteCase(text), NotePage(0, text), NotePiece(0, text), NoteJoin(0, 1, text)):
+        with pytest.raises(EditError, match="2,000 characters"):
+            edit.apply(PIECES, Arrangement.of(START))
+
+
+def test_notes_of_what_is_not_there_are_refused() -> None:
+    for edit in (NotePage(7, "in the tray"), NotePiece(9, "x"), NoteJoin(1, 1, "x"), NoteJoin(0, 9, "x")):
+        with pytest.raises(EditError):
+            edit.apply(PIECES, Arrangement.of(START))
+
+
+def _after(*edits: Edit) -> Arrangement:
+    now = Arrangement.of(START)
+    for edit in edits:
+        now = edit.apply(PIECES, now)
+    return now
+
+
+def test_hints_move_nothing_reach_the_solver_and_outlive_solves() -> None:
+    now = _after(Together((1, 0)), SamePage((0, 4), False), EdgeSide(3, 7.0), Solved(START))
+    assert {**now.poses} == {**START.poses}
+    hints = now.constraints().hints
+    assert [(hint.kind, hint.pieces, hint.firm) for hint in hints] == [
+        ("together", (0, 1), True), ("same_page", (0, 4), False), ("edge", (3,), True),
+    ]  # fmt: skip
+    assert hints[2].angle == pytest.approx(7.0 - 2 * math.pi)
+    assert [hint.kind for hint in _after(Together((0, 1)), Apart((4, 6)), DropHint(1)).hints] == ["apart"]
+
+
+def test_what_is_said_anew_takes_the_place_of_what_was_said() -> None:
+    now = _after(Together((0, 1)), Together((1, 0), False), UpSide(6, 0.0), UpSide(6, 1.0), EdgeSide(6, 0.0), EdgeSide(6, 1.6))
+    assert [(hint.kind, hint.firm, hint.angle) for hint in now.hints] == [
+        ("together", False, 0.0), ("up", True, 1.0), ("edge", True, 0.0), ("edge", True, 1.6),
+    ]  # fmt: skip
+
+
+def test_the_page_of_a_piece_is_turned_so_that_its_upper_side_is_up() -> None:
+    now = _after(UpSide(4, 0.0))
+    assert math.remainder(now.poses[4].theta, 2 * math.pi) == pytest.approx(-math.pi / 2)
+    assert {*now.joins} == {*Arrangement.of(START).joins}, "as a whole"
+    pinned = _after(Pin((5,)), UpSide(4, 0.0))
+    assert pinned.poses[4] == START.poses[4]
+    assert len(pinned.hints) == 1
+
+
+def test_a_back_is_no_piece_of_its_own() -> None:
+    now = _after(BackOf(3, 6))
+    assert 3 not in now.poses
+    assert now.constraints().aside == {3}
+    with pytest.raises(EditError, match="is the back of another"):
+        Move({3: SE2.identity()}).apply(PIECES, now)
+    assert DropHint(1).apply(PIECES, now).constraints().aside == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("edits", "words"),
+    [
+        ((Together((1,)),), "two pieces and more"),
+        ((Apart((1, 1)),), "two pieces and more"),
+        ((Together((0, 1)), Apart((1, 0))), "piece 0.png and piece 1.png belong together. Take that back first"),
+        ((Apart((0, 1, 2)), SamePage((1, 2, 5))), "do not belong together. Take that back first"),
+        ((EdgeSide(0, math.inf),), "must be a number"),
+        ((BackOf(2, 2),), "not the back of itself"),
+        ((BackOf(2, 3), BackOf(3, 4)), "is the back of piece 3.png. Take that back first"),
+        ((DropHint(1),), "no hint number 1"),
+    ],
+)
+def test_hints_that_make_no_sense_are_refused_in_a_sentence(edits: tuple[Edit, ...], words: str) -> None:
+    with pytest.raises(EditError, match=re.escape(words)):
+        _after(*edits)

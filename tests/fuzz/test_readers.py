@@ -7,6 +7,7 @@ import json
 import pkgutil
 import random
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,8 +26,10 @@ from jigsawnet.io import (
     array_store,
     assembly_json,
     authors,
+    case_file,
     edits_json,
     files,
+    history,
     images,
     json_files,
     json_text,
@@ -101,6 +104,22 @@ def _write_arrays(path: Path) -> None:
     array_store.write_arrays(path, {"a": np.arange(12.0).reshape(3, 4), "b": np.array([True])})
 
 
+def _write_history(path: Path) -> None:
+    for k in range(3):
+        history.add_to_history(path.parent, "edited", {"kind": "pin", "number": k}, "somebody")
+
+
+def _write_case(path: Path) -> None:
+    files = {"run.json": b"{}", "stages/a.npz": b"pixels", "report.html": b"<p>"}
+    case_file.write_case(path, case_file.Case("1.0", "p", {}), files)
+
+
+def _unpack(path: Path) -> None:
+    case_file.read_case(path)
+    with tempfile.TemporaryDirectory() as folder:
+        case_file.unpack_case(path, Path(folder) / "out", lambda _: None)
+
+
 def _truth_of(path: Path) -> Assembly:
     return truth.read_truth(path.parent, _puzzle())
 
@@ -127,10 +146,12 @@ READERS: dict[Any, Reader] = {
     authors.read_alignments: Reader("a.txt", _write_alignments, lambda p: authors.read_alignments(p, 3)),
     authors.read_stitch_lines: Reader("a.txt", _write_alignments, lambda p: authors.read_stitch_lines(p, 3)),
     authors.read_joins: Reader("e.txt", _write_edges, lambda p: authors.read_joins(p, 3)),
+    case_file.read_case: Reader("c.jigsaw", _write_case, _unpack),
     edits_json.load_edits: Reader("edits.json", _write_edits, lambda p: edits_json.load_edits(p.parent, NAMES)),
     edits_json.read_edits: Reader("edits.json", _write_edits, lambda p: edits_json.read_edits(p, NAMES)),
     files.read_text: Reader("t.txt", lambda p: p.write_text("some text\n"), files.read_text),
     files.file_digest: Reader("t.txt", lambda p: p.write_text("some text\n"), files.file_digest),
+    history.read_history: Reader("history.jsonl", _write_history, lambda p: history.read_history(p.parent)),
     pages.list_pages: Reader("i.tif", _write_pages, _read_pages),
     pieces.list_unread: Reader("i.gif", _write_pages, lambda p: pieces.list_unread(p.parent)),
     images.read_image: Reader("i.png", _write_picture, images.read_image),

@@ -28,8 +28,13 @@ def test_every_piece_has_a_line_and_the_pose_can_be_read_back(tmp_path: Path) ->
     assert (first["name"], first["component"], first["confidence"]) == ("a.png", "0", "0.987654")
     pose = SE2(math.radians(float(first["angle_deg"])), float(first["x"]), float(first["y"]))
     assert pose.distance(POSES[0]) == pytest.approx((0.0, 0.0), abs=1e-4)
-    assert list(second.values()) == ["b.png", "", "", "", "", ""]
+    assert list(second.values()) == ["b.png", "", "", "", "", "", ""]
     assert (third["component"], third["x"], third["angle_deg"]) == ("1", "0", "-90")
+
+
+def test_notes_are_in_their_column_and_no_formulas() -> None:
+    rows = rows_of(poses_to_csv(PARTLY, ("a", "b", "c"), {1: "=1+1", 2: "two\nlines"}))
+    assert [row["note"] for row in rows] == ["", "'=1+1", "two\\nlines"]
 
 
 @pytest.mark.parametrize("name", ["=1+1.png", "+cmd", "-2", "@SUM(A1)", "  =HYPERLINK(0)"])

@@ -30,6 +30,8 @@ COMMANDS = {
     "export": Entry(
         "export", "Export", "Write the pages of a run as PDF, TIFF, PNG, SVG and more, for archives and for print."
     ),
+    "pack": Entry("case", "Pack", "Pack a run into one case file, to hand over."),
+    "unpack": Entry("case", "Unpack", "Open a case file into a run folder."),
     "cut": Entry("cut", "Cut", "Cut the pieces out of scans or photos that show many of them on one plain background."),
     "sheet": Entry(
         "sheet", "Sheet", "Make a page with markers to print: photographs of pieces on it are straightened exactly."

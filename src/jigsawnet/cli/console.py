@@ -14,9 +14,10 @@ from jigsawnet.cli.speech import say, say_error, say_notes
 from jigsawnet.errors import ConfigError
 from jigsawnet.types import Progress, no_progress
 
-__all__ = ["Flag", "Out", "check_seed", "progress_bars", "say", "say_error", "say_notes"]
+__all__ = ["Flag", "Operator", "Out", "check_seed", "progress_bars", "say", "say_error", "say_notes"]
 
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+Operator = Annotated[str, tyro.conf.arg(metavar="NAME")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 
 

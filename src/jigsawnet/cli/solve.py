@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,18 +14,18 @@ import tyro
 
 from jigsawnet.borders import is_compiled, mark_compiled
 from jigsawnet.cli.commands import without_collecting
-from jigsawnet.cli.console import Flag, Out, check_seed, progress_bars, say, say_notes
+from jigsawnet.cli.console import Flag, Operator, Out, check_seed, progress_bars, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
 from jigsawnet.cli.view import hold_workbench, watching
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context, StageClock
 from jigsawnet.errors import ConfigError
-from jigsawnet.io.edits_json import EDITS_FILE
-from jigsawnet.io.replay import Replay, check_free
+from jigsawnet.io.replay import check_free
 from jigsawnet.loading import ScanInput
-from jigsawnet.runs import Request, Run, read_size, solve_run
+from jigsawnet.runs import Request, Run, read_size
+from jigsawnet.runs.again import kept_edits, solve_again
+from jigsawnet.runs.history import check_operator
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Constraints
 from jigsawnet.workers import open_workers
 
 _STARTED = time.time() - time.process_time()
@@ -69,7 +70,11 @@ class Solve:
     """Use what was learned in this folder, which jigsawnet train writes, instead of what comes with the program."""
     edits: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Corrections by hand from this edits.json, which the workbench (jigsawnet view) writes: what was fixed and forbidden is
-    kept, and the rest is solved."""
+    kept, and the rest is solved. Those of the folder that is solved into are kept to without being asked."""
+    without_edits: Flag = False
+    """Pass over the corrections in the folder that is solved into; they stay in edits.json."""
+    operator: Operator = ""
+    """Who solves, for the history (history.jsonl)."""
     view: Flag = False
     """Watch in the browser while the pieces come together; afterwards it is the workbench, until Ctrl-C."""
     no_browser: Flag = False
@@ -83,6 +88,7 @@ class Solve:
         check_seed(self.seed)
         if self.time_limit is not None and not self.time_limit >= 0:
             raise ConfigError("time-limit must be a number of seconds, 0 or more.")
+        check_operator(self.operator)
         if self.memory_limit is not None:
             read_size(self.memory_limit)
 
@@ -92,8 +98,12 @@ class Solve:
             self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff, self.weights
         )
         stop, limit = Stop.after(self.time_limit), self.memory_limit and read_size(self.memory_limit)
-        replay = None if self.edits is None else Replay(self.edits)
-        passed_over = check_free(self.out, self.edits)
+        edits = self.edits or (None if self.without_edits else kept_edits(self.out))
+        passed_over = check_free(self.out, edits)
+        holding = nullcontext if self.view else partial(hold_workbench, self.out)
+        if edits and not self.edits:
+            with holding():  # an open workbench is told before the long work
+                say_notes([] if self.json else [f"The edits in {self.out} are kept; --without-edits passes over them."])
         code = STOPPED
         if not (compiled := is_compiled()):
             from jigsawnet.cli.compiling import compile_beside  # noqa: PLC0415 - once after an installation
@@ -101,7 +111,7 @@ class Solve:
             compile_beside()
             if not self.json:
                 say_notes(["Preparing compiled code; this happens once after an installation."])
-        with watching(self.view, self.out, stop, self.no_browser) as watcher:
+        with watching(self.view, self.out, stop, self.no_browser, check_operator(self.operator)) as watcher:
 
             def on_pieces(run: Run) -> None:
                 if not self.json:
@@ -112,19 +122,17 @@ class Solve:
                 open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress,
                 nullcontext() if compiled else without_collecting(),
             ):  # fmt: skip
-                run = solve_run(
-                    request, self.out, constraints=replay.constraints if replay else Constraints(),
+                run = solve_again(
+                    request, self.out, edits=edits, holding=holding,
                     context=Context(watcher.with_progress(progress), stop, workers, StageClock(_STARTED)),
                     memory_limit=limit or None, on_pieces=on_pieces, on_poses=watcher.on_snapshot,
+                    operator=check_operator(self.operator),
                 )  # fmt: skip
             if not run.cut_short:
                 mark_compiled()
-            if replay and not run.cut_short:
-                with nullcontext() if self.view else hold_workbench(self.out):
-                    replay.record(self.out, run.puzzle, run.assembly)
             _say_run(run, self.json)
             if passed_over and not self.json:
-                say_notes([f"The edits in {self.out} were not used; add --edits {self.out / EDITS_FILE} to keep to them."])
+                say_notes([f"The edits in {self.out} were passed over; they are kept to without --without-edits."])
             if not stop.is_requested or watcher.has_stopped:
                 code = 0 if run.assembly.complete and not run.guesses and not run.cut_short else 1
                 with leave_on_signals():

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Flag, say, say_notes
+from jigsawnet.cli.case import opened
+from jigsawnet.cli.console import Flag, Operator, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.files import can_write_in
@@ -20,6 +21,7 @@ from jigsawnet.io.lock import hold_lock
 from jigsawnet.io.run_folder import tidy_folder
 from jigsawnet.io.truth import read_truth
 from jigsawnet.runs import Run, open_run
+from jigsawnet.runs.history import check_operator
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Progress
 
@@ -39,7 +41,11 @@ class View:
     """
 
     run_folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """Folder that `jigsawnet solve` wrote."""
+    """Folder that `jigsawnet solve` wrote, or a case file that `jigsawnet pack` wrote."""
+    into: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """For a case file: the folder to open it in; left out, one of its name beside it. Opened there before, it goes on."""
+    operator: Operator = ""
+    """Who corrects, for the history."""
     port: int = 0
     """Port to listen on; 0 takes a free one."""
     no_browser: Flag = False
@@ -53,10 +59,12 @@ class View:
         from jigsawnet.viewer.serve import Workbench  # noqa: PLC0415 - needs the extra web
         from jigsawnet.viewer.session import Session  # noqa: PLC0415
 
-        run = open_run(self.run_folder)
+        operator = check_operator(self.operator)
+        folder = opened(self.run_folder, self.into, operator)
+        run = open_run(folder)
         truth = None if self.truth is None else read_truth(self.truth, run.puzzle)
-        with hold_workbench(self.run_folder), suppress(KeyboardInterrupt), leave_on_signals():
-            bench = Workbench(Session(run, truth), self.port)
+        with hold_workbench(folder), suppress(KeyboardInterrupt), leave_on_signals():
+            bench = Workbench(Session(run, truth, operator=operator), self.port)
             bench.start()
             try:
                 invite(bench.address, self.no_browser)
@@ -116,7 +124,7 @@ class NullWatcher:
 
 
 @contextmanager
-def watching(view: bool, out: Path, stop: Stop, no_browser: bool) -> Iterator[Watch | NullWatcher]:
+def watching(view: bool, out: Path, stop: Stop, no_browser: bool, operator: str = "") -> Iterator[Watch | NullWatcher]:
     """A window on the solve while the block runs, with ``view``; Ctrl-C ends the workbench that it becomes."""
     if not view:
         yield NullWatcher()
@@ -124,7 +132,7 @@ def watching(view: bool, out: Path, stop: Stop, no_browser: bool) -> Iterator[Wa
     check_web()
     from jigsawnet.viewer.serve import Watch  # noqa: PLC0415 - needs the extra web
 
-    watch = Watch(stop, hold_workbench(out), lambda address: invite(address, no_browser))
+    watch = Watch(stop, hold_workbench(out), lambda address: invite(address, no_browser), operator)
     try:
         with suppress(KeyboardInterrupt):
             yield watch

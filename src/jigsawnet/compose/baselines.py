@@ -27,7 +27,7 @@ from jigsawnet.compose.supported import join_supported
 def compose_zhang(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
     """Merge by the edges with the heaviest compatible sets, and select all that are compatible in the end."""
     rows, components = problem.rows, problem.components.copy()
-    tolerance = Tolerance.of(config, problem.borders, rows)
+    tolerance = Tolerance.of(config, problem.borders, rows, problem.overlap)
     join_supported(components, problem.borders, rows, tolerance, config.min_score, pace)
     for k in agreeing_rows(rows, components, problem.borders).tolist():
         if rows.score[k] >= config.min_score:
@@ -38,6 +38,6 @@ def compose_zhang(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.r
 def compose_tsamoura(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
     """Merge by the matches on whose turn most agree, wherever they put the pieces."""
     components = problem.components.copy()
-    turns_only = Tolerance(math.inf, math.radians(config.loop_deg), config.overlap)
+    turns_only = Tolerance(math.inf, math.radians(config.loop_deg), problem.overlap)
     join_supported(components, problem.borders, problem.rows, turns_only, config.min_score, pace)
     return components

@@ -16,7 +16,7 @@ def compose_best_first(problem: Problem, config: ComposeConfig, pace: Pace, rng:
     """Join components in order of score."""
     components = problem.components.copy()
     rows = problem.rows.take(problem.rows.score >= config.min_score)
-    join_best_first(components, problem.borders, rows, pace, config.overlap)
+    join_best_first(components, problem.borders, rows, pace, problem.overlap)
     return components
 
 

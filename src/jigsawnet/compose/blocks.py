@@ -44,7 +44,7 @@ def join_blocks(
     """Merge components as long as ``match`` finds joins of at least ``min_score``; ``rows`` are the joins of single pieces."""
     problem = prepare_problem(rows, borders, constraints, overlap=overlap)
     components, stop = components_of(assembly), stop or Stop()
-    loose = overlap._replace(share=max(overlap.share, _BENT))
+    loose = problem.overlap._replace(share=max(overlap.share, _BENT))
     before, added = len(components), list[Join]()
     while len(components) > 1 and not stop.is_over():
         members = [component for component in components.all() if component[0] not in constraints.aside]

@@ -14,8 +14,9 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig
+from jigsawnet.compose.intersection import Refusals
 from jigsawnet.compose.problem import Pace, Problem
-from jigsawnet.geometry import carry_rows, invert_rows
+from jigsawnet.geometry import SE2, carry_rows, invert_rows
 from jigsawnet.types import FloatArray
 
 _SURE = 1e-6
@@ -35,9 +36,16 @@ def compose_chains(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.
     rows, sides = rows.take(free), sides[free]
     for k in choose_chains(rows, sides, problem.n_pieces, pace).tolist():
         i, j = int(rows.i[k]), int(rows.j[k])
-        if not components.same(i, j):
+        if not components.same(i, j) and not _is_excluded(components, problem.overlap.refusals, i, j, rows.i_from_j(k)):
             components.merge(i, j, rows.i_from_j(k))
     return components
+
+
+def _is_excluded(components: Components, refusals: Refusals | None, i: int, j: int, i_from_j: SE2) -> bool:
+    """Whether a person has excluded what a join would bring about."""
+    if refusals is None:
+        return False
+    return refusals.refuse(components.placed(i), components.placed(j, components.move_between(i, j, i_from_j)))
 
 
 def choose_chains(rows: Candidates, sides: NDArray[np.int64], n_pieces: int, pace: Pace) -> NDArray[np.int64]:

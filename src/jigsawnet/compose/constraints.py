@@ -13,6 +13,7 @@ import numpy as np
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, pose_rows
+from jigsawnet.compose.hints import excluded, rules_of, weigh
 from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import Problem
 from jigsawnet.errors import InputError
@@ -41,11 +42,14 @@ def prepare_problem(
     components = _pin(Components(len(borders)), borders, constraints, overlap, name)
     _join_fixed(components, borders, constraints, overlap, name)
     fixed = {(a.i, a.j): Join(a, 1.0) for a in constraints.joins}
-    rows = rows.take(np.flatnonzero(_allowed(rows, constraints, borders)))
+    _check_apart(components, constraints, name)
+    rules = rules_of(constraints, borders)
+    rows = weigh(rows.take(np.flatnonzero(_allowed(rows, constraints, borders))), constraints.hints, borders)
     if fixed:
         decided = Candidates.of([e.alignment for e in fixed.values()], np.ones(len(fixed)))
         rows = Candidates.concat([decided, rows]).best_first()
-    return Problem(len(borders), borders, rows, tuple(fixed.values()), dict(constraints.pinned), components)
+    left = overlap._replace(refusals=rules)
+    return Problem(len(borders), borders, rows, tuple(fixed.values()), dict(constraints.pinned), components, left)
 
 
 def _allowed(rows: Candidates, constraints: Constraints, borders: Borders) -> BoolArray:
@@ -58,7 +62,7 @@ def _allowed(rows: Candidates, constraints: Constraints, borders: Borders) -> Bo
     for a in constraints.forbidden:
         for k in np.flatnonzero((rows.i == a.i) & (rows.j == a.j)).tolist():
             allowed[k] &= not is_near(rows.alignment(k), a, borders)
-    return allowed
+    return allowed & ~excluded(rows, constraints.hints, borders)
 
 
 def is_near(a: Alignment, b: Alignment, borders: Borders, chain: int = 1) -> bool:
@@ -71,7 +75,8 @@ def is_near(a: Alignment, b: Alignment, borders: Borders, chain: int = 1) -> boo
 def _check_pieces(n: int, constraints: Constraints, name: Name) -> None:
     """Every piece named exists, and no decision about one contradicts another at sight."""
     pairs = [idx for a in (*constraints.joins, *constraints.forbidden) for idx in (a.i, a.j)]
-    for idx in (*pairs, *constraints.pinned, *constraints.aside):
+    hinted = [idx for hint in constraints.hints for idx in hint.pieces]
+    for idx in (*pairs, *hinted, *constraints.pinned, *constraints.aside):
         if not 0 <= idx < n:
             raise InputError(f"a constraint names piece {idx}, but the pieces are numbered from 0 to {n - 1}")
     for a in constraints.joins:
@@ -127,6 +132,19 @@ def _check_agreement(
     listed = _listed(f"{name(i)}-{name(j)}" for i, j in joins)
     what = f"the joins {listed} that were" if path else f"the join {listed} that was"
     raise InputError(f"{what} fixed{pins} contradict each other; take one of them back")
+
+
+def _check_apart(components: Components, constraints: Constraints, name: Name) -> None:
+    """Pieces that may not be together are not held together by what else was decided."""
+    for hint in (hint for hint in constraints.hints if hint.kind == "apart" and hint.firm):
+        home: dict[int, int] = {}
+        for idx in hint.pieces:
+            other = home.setdefault(int(components.roots[idx]), idx)
+            if other != idx:
+                raise InputError(
+                    f"pieces {name(other)} and {name(idx)} are said not to belong together, but joins that were fixed or pins "
+                    "hold them together; take one of the two back"
+                )
 
 
 def _path_between(i: int, j: int, joins: Sequence[Alignment], pinned: set[int]) -> list[Pair]:

@@ -32,10 +32,10 @@ STEPS_PER_START = 200
 def compose_greedy_loops(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
     """Fix loops as they are found, then join what is left best-first."""
     rows = problem.rows.take(problem.rows.score >= config.min_score)
-    components = LoopSearch(problem, rows, Tolerance.of(config, problem.borders, problem.rows), rng).run(
+    components = LoopSearch(problem, rows, Tolerance.of(config, problem.borders, problem.rows, problem.overlap), rng).run(
         config.glc_steps, pace.part(0.5)
     )
-    join_best_first(components, problem.borders, rows, pace, config.overlap)
+    join_best_first(components, problem.borders, rows, pace, problem.overlap)
     return components
 
 

@@ -30,7 +30,7 @@ Levels = list[list[Patch]]
 def compose_hierarchical(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
     """Merge loops, grow patches from the best one on, then connect them by single joins."""
     borders = problem.borders
-    tolerance = Tolerance.of(config, borders, problem.rows)
+    tolerance = Tolerance.of(config, borders, problem.rows, problem.overlap)
     table = problem.rows.take(problem.rows.score >= config.loop_share * config.min_score)
     merger = LoopMerger(table, borders, tolerance, config.max_merges)
     components = problem.components.copy()

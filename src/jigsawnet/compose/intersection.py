@@ -16,13 +16,24 @@ from jigsawnet.seam_fit import puzzle_slack
 from jigsawnet.types import FloatArray
 
 
+class Refusals:
+    """What may not come about for other reasons than pieces that lie on each other."""
+
+    __slots__ = ()
+
+    def refuse(self, fixed: FloatArray, moving: FloatArray) -> bool:
+        """True when two components, as rows ``(K, 4)`` in one frame, must not be put together so."""
+        raise NotImplementedError
+
+
 class Overlap(NamedTuple):
-    """How far one piece may lie on another."""
+    """How far one piece may lie on another, and what a person has excluded besides."""
 
     free_px: float = 4.0
     """Points less deep than this inside another piece do not count (nor, for thin pieces, less deep than half its depth)."""
     share: float = 0.02
     """Part of the smaller piece that may lie deeper inside the other."""
+    refusals: Refusals | None = None
 
 
 HAIR = Overlap()
@@ -36,15 +47,17 @@ def allowed_overlap(overlap: Overlap, rows: Candidates, borders: Borders) -> Ove
     joint moves, the area of an overlap grows with its depth and with its length.
     """
     slack = puzzle_slack(rows, borders.unit_px) if rows.ragged.any() else 1.0
-    return Overlap(overlap.free_px * slack, min(1.0, overlap.share * slack**2))
+    return overlap._replace(free_px=overlap.free_px * slack, share=min(1.0, overlap.share * slack**2))
 
 
 def placements_intersect(borders: Borders, fixed: FloatArray, moving: FloatArray, overlap: Overlap = HAIR) -> bool:
-    """True when any piece of one component lies on any piece of the other by more than ``overlap``.
+    """True when any piece of one component lies on any piece of the other by more than ``overlap``, or a person excluded it.
 
     Both are ``(K, 4)`` rows ``(piece, theta, x, y)`` with poses in one common frame.
     """
-    return bool(_intersect(borders.insides, fixed, moving, overlap.free_px, overlap.share))
+    if _intersect(borders.insides, fixed, moving, overlap.free_px, overlap.share):
+        return True
+    return overlap.refusals is not None and overlap.refusals.refuse(fixed, moving)
 
 
 @njit

@@ -42,10 +42,11 @@ class Tolerance:
     overlap: Overlap = HAIR
 
     @staticmethod
-    def of(config: ComposeConfig, borders: Borders, rows: Candidates) -> Tolerance:
+    def of(config: ComposeConfig, borders: Borders, rows: Candidates, overlap: Overlap | None = None) -> Tolerance:
         """The tolerance of a single join; pixels grow with the pieces, and all of it with the roughness of the sure seams."""
         slack = puzzle_slack(rows, borders.unit_px, config.min_score)
-        return Tolerance(config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack, config.overlap)
+        px, rad = config.loop_px * borders.unit_px * slack, math.radians(config.loop_deg) * slack
+        return Tolerance(px, rad, overlap or config.overlap)
 
     def after(self, joins: float) -> tuple[float, float]:
         """``(px, rad)`` after so many joins in a row."""

@@ -29,9 +29,9 @@ from jigsawnet.geometry import SE2
 def compose_paper_glc(problem: Problem, config: ComposeConfig, pace: Pace, rng: np.random.Generator) -> Components:
     """Fix loops as they are found, then join what is left best-first."""
     rows = problem.rows.take(problem.rows.score >= config.min_score)
-    search = RandomLoopSearch(problem, rows, Tolerance.of(config, problem.borders, problem.rows), rng)
+    search = RandomLoopSearch(problem, rows, Tolerance.of(config, problem.borders, problem.rows, problem.overlap), rng)
     components = search.run(config.glc_steps, pace.part(0.5))
-    join_best_first(components, problem.borders, search.undecided(rows), pace, config.overlap)
+    join_best_first(components, problem.borders, search.undecided(rows), pace, problem.overlap)
     return components
 
 

@@ -36,7 +36,7 @@ def compose_paper_hlm(problem: Problem, config: ComposeConfig, pace: Pace, rng: 
     rows = problem.rows.take(problem.rows.score >= config.min_score)
     if pace.is_over() or not len(rows):
         return components
-    tolerance = Tolerance.of(config, borders, problem.rows)
+    tolerance = Tolerance.of(config, borders, problem.rows, problem.overlap)
     loops = patches_of(find_induced_loops(rows, borders, tolerance), borders, tolerance.overlap)
     merger = RandomMerger(rows, borders, tolerance)
     levels = merger.merge_up(take_in_given(loops, problem, rows, tolerance), config.max_merges, rng, pace.part(0.5))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components, row_pose
+from jigsawnet.compose.intersection import HAIR, Overlap
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, carry_rows, chain_rows, invert_rows, wrap_angles
 from jigsawnet.seam_fit import puzzle_slack
@@ -42,6 +43,8 @@ class Problem:
     pinned: Mapping[int, SE2]
     components: Components
     """To be copied, not changed."""
+    overlap: Overlap = HAIR
+    """How far pieces may lie on each other, and what must not come about besides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import SecondRoundConfig
 from jigsawnet.compose.constraints import is_near, prepare_problem
+from jigsawnet.compose.hints import times_between
 from jigsawnet.compose.intersection import HAIR, Overlap, allowed_overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.context import Context
@@ -82,7 +83,7 @@ def second_round(
     components = components_of(assembly)
     before = len(components)
     gap_px = rows.common_gap_px
-    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, context, overlap)
+    merging = _Merging(borders, components, evidence, gap_px, min_score, constraints, context, problem.overlap)
     usable = problem.rows.take(problem.rows.score >= config.min_candidate)
     usable = usable.take(components.roots[usable.i] != components.roots[usable.j])
     usable = usable.take(slice(config.most_candidates))
@@ -186,8 +187,14 @@ class _Merging:
             return 0.0
         seams = self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
         length = seams.feature("length").astype(np.float64) + 1e-9
-        joint = _joint(seams.fit, length)
-        return joint if joint < self.min_score else _joint(self.evidence.score(seams), length)
+        times = times_between(self.constraints.hints, fixed, moving)
+        joint = _more_likely(_joint(seams.fit, length), times)
+        return joint if joint < self.min_score else _more_likely(_joint(self.evidence.score(seams), length), times)
+
+
+def _more_likely(score: float, times: float) -> float:
+    """A probability whose odds are so many times as large."""
+    return score if times == 1.0 else score * times / (1.0 - score + score * times)
 
 
 def brings_forbidden(components: Components, i: int, j: int, move: SE2, constraints: Constraints, borders: Borders) -> bool:

@@ -10,13 +10,15 @@ import numpy as np
 import scipy
 
 from jigsawnet.edits.pages import Page, PageNote, pages_of
+from jigsawnet.edits.remarks import Notes
 from jigsawnet.errors import EditError
 from jigsawnet.geometry import SE2, is_same_join
 from jigsawnet.reliability import piece_reliability, strongest_tree
-from jigsawnet.types import Alignment, Assembly, Constraints, Join, Puzzle, sort_components
+from jigsawnet.types import Alignment, Assembly, Constraints, Hint, Join, Puzzle, sort_components
 
 Pair = tuple[int, int]
 """Two pieces, the smaller number first."""
+NO_NOTES = Notes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class PieceSizes:
 class Arrangement:
     """``poses`` of the pieces on the table; ``components`` and ``joins`` as in `Assembly`, one join for a pair, sorted by pair.
 
-    ``by_hand`` are the pieces that a person has put where they lie, ``notes`` what was said of pages, in their order.
+    ``by_hand`` are the pieces that a person has put where they lie, ``notes`` what was said of pages, in their order,
+    and ``remarks`` what was said of all else; ``hints`` are what the solver is told.
     """
 
     poses: Mapping[int, SE2]
@@ -74,6 +77,8 @@ class Arrangement:
     aside: frozenset[int] = frozenset()
     by_hand: frozenset[int] = frozenset()
     notes: tuple[PageNote, ...] = ()
+    remarks: Notes = NO_NOTES
+    hints: tuple[Hint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "poses", MappingProxyType(dict(self.poses)))
@@ -97,6 +102,17 @@ class Arrangement:
         return Assembly(n_pieces, self.poses, self.components, tuple(self.joins.values()), self.confidence)
 
     @property
+    def backs(self) -> frozenset[int]:
+        """Pieces that show the back of another, and are not placed."""
+        return frozenset(hint.pieces[0] for hint in self.hints if hint.kind == "back")
+
+    @property
+    def all_notes(self) -> Notes:
+        """What was said of the case, pages, pieces and joins."""
+        texts = {page.pieces: page.text for page in self.pages if page.text}
+        return replace(self.remarks, pages={k: texts[own] for k, own in enumerate(self.components) if own in texts})
+
+    @property
     def pages(self) -> tuple[Page, ...]:
         """The components as pages, in order."""
         return pages_of(self.components, self.notes)
@@ -107,7 +123,8 @@ class Arrangement:
             joins=tuple(Alignment(i, j, self.relation(i, j), 1.0) for i, j in self.fixed_joins()),
             forbidden=self.rejected,
             pinned={idx: self.poses[idx] for idx in sorted(self.pinned)},
-            aside=self.aside,
+            aside=self.aside | self.backs,
+            hints=self.hints,
         )
 
     def fixed_joins(self) -> list[Pair]:

@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from jigsawnet.edits.arrangement import Arrangement, Pair, PieceSizes, merged, split
 from jigsawnet.edits.base import Edit
+from jigsawnet.edits.hint_kinds import Apart, BackOf, DropHint, EdgeSide, SamePage, Together, UpSide
+from jigsawnet.edits.note_kinds import NoteCase, NoteJoin, NotePage, NotePiece
 from jigsawnet.edits.page_kinds import LayOutPages, NamePage, OrderPage, TurnPage
 from jigsawnet.edits.parting import make_room, part_at
 from jigsawnet.errors import EditError
@@ -50,6 +52,8 @@ class Move(Edit):
         moved = pieces.known(tuple(self.poses))
         for idx in sorted(moved & now.aside):
             raise EditError(f"{pieces.names[idx]} is set aside; take it back before you place it.")
+        for idx in sorted(moved & now.backs):
+            raise EditError(f"{pieces.names[idx]} is the back of another; take that back before you place it.")
         for idx, pose in self.poses.items():
             if not math.isfinite(pose.theta) or not all(abs(v) <= FARTHEST_PX for v in (pose.x, pose.y)):
                 raise EditError(f"The new place of {pieces.names[idx]} is not on the table.")
@@ -226,7 +230,7 @@ class Solved(Edit):
         assembly = self.assembly
         if assembly.n_pieces != len(pieces):
             raise EditError(f"A solve of {assembly.n_pieces} pieces cannot be taken over: there are {len(pieces)} pieces.")
-        if taken := sorted(now.aside & set(assembly.poses)):
+        if taken := sorted((now.aside | now.backs) & set(assembly.poses)):
             raise EditError(f"{pieces.names[taken[0]]} is set aside, but the solve placed it.")
         solved = Arrangement.of(assembly)
         left = {idx: now.poses[idx] for idx in sorted(now.by_hand) if idx not in assembly.poses}
@@ -241,13 +245,16 @@ class Solved(Edit):
             aside=now.aside,
             by_hand=frozenset(left),
             notes=now.notes,
+            remarks=now.remarks,
+            hints=now.hints,
         )
 
 
 KINDS: dict[str, type[Edit]] = {
     cls.kind: cls
     for cls in (
-        Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, NamePage, OrderPage, TurnPage, LayOutPages, Solved
+        Move, TakeOff, Accept, Reject, Cut, Pin, Unpin, SetAside, TakeBack, NamePage, OrderPage, TurnPage, LayOutPages,
+        NoteCase, NotePage, NotePiece, NoteJoin, Together, SamePage, Apart, EdgeSide, UpSide, BackOf, DropHint, Solved,
     )
 }  # fmt: skip
 """All kinds by their name on disk."""

@@ -33,8 +33,8 @@ class NamePage(Edit):
         """Nothing moves."""
         if len(self.name) > LONGEST_NAME or any(unicodedata.category(c) in ("Cc", "Cs") for c in self.name):
             raise EditError(f"The name of a page must be one line of at most {LONGEST_NAME} characters.")
-        own = _page_of(pieces, now, self.piece)
-        return _noted(now, [replace(page, name=self.name.strip()) if page == own else page for page in now.pages])
+        own = page_of(pieces, now, self.piece)
+        return noted(now, [replace(page, name=self.name.strip()) if page == own else page for page in now.pages])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class OrderPage(Edit):
 
     def apply(self, pieces: PieceSizes, now: Arrangement) -> Arrangement:
         """Nothing moves."""
-        own = _page_of(pieces, now, self.piece)
+        own = page_of(pieces, now, self.piece)
         if not 1 <= self.place <= len(now.pages):
             raise EditError(f"There is no page number {self.place}: there are {len(now.pages)} pages.")
         others = [page for page in now.pages if page != own]
-        return _noted(now, [*others[: self.place - 1], own, *others[self.place - 1 :]])
+        return noted(now, [*others[: self.place - 1], own, *others[self.place - 1 :]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class TurnPage(Edit):
         """About the middle of the page, then beside the others where it would meet them."""
         if not math.isfinite(self.angle):
             raise EditError("The angle of a turn must be a number.")
-        members = _page_of(pieces, now, self.piece).pieces
+        members = page_of(pieces, now, self.piece).pieces
         for idx in members:
             if idx in now.pinned:
                 raise EditError(f"{pieces.names[idx]} is pinned; unpin it before you turn its page.")
@@ -103,12 +103,18 @@ class LayOutPages(Edit):
         return replace(now, poses=dict(now.poses) | in_rows(pieces, now.poses, free))
 
 
-def _page_of(pieces: PieceSizes, now: Arrangement, piece: int) -> Page:
+def page_of(pieces: PieceSizes, now: Arrangement, piece: int) -> Page:
+    """The page of a piece.
+
+    Raises:
+        EditError: it is on none.
+    """
     (idx,) = pieces.known((piece,))
     if idx not in now.poses:
         raise EditError(f"{pieces.names[idx]} is not placed, so it is on no page.")
     return next(page for page in now.pages if idx in page.pieces)
 
 
-def _noted(now: Arrangement, pages: Sequence[Page]) -> Arrangement:
-    return replace(now, notes=tuple(PageNote(frozenset(page.pieces), page.name) for page in pages))
+def noted(now: Arrangement, pages: Sequence[Page]) -> Arrangement:
+    """The same with pages as they are said to be, in this order."""
+    return replace(now, notes=tuple(PageNote(frozenset(page.pieces), page.name, page.text) for page in pages))

@@ -14,10 +14,11 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class PageNote:
-    """What was said of a page when it had these pieces; an empty name is none."""
+    """What was said of a page when it had these pieces: its name and a note, empty where there is none."""
 
     members: frozenset[int]
     name: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Page:
     number: int
     name: str
     pieces: tuple[int, ...]
+    text: str = ""
 
     @property
     def title(self) -> str:
@@ -50,7 +52,7 @@ def pages_of(components: Sequence[tuple[int, ...]], notes: Sequence[PageNote]) -
     for n, k in sorted(shared, key=lambda key: (-shared[key], key)):
         if n not in found and k not in found.values():
             found[n] = k
-    order = [(found[n], notes[n].name) for n in sorted(found)]
-    known = {k for k, _ in order}
-    order += [(k, "") for k in range(len(components)) if k not in known]
-    return tuple(Page(number, name, components[k]) for number, (k, name) in enumerate(order, 1))
+    order = [(found[n], notes[n].name, notes[n].text) for n in sorted(found)]
+    known = {k for k, _, _ in order}
+    order += [(k, "", "") for k in range(len(components)) if k not in known]
+    return tuple(Page(number, name, components[k], text) for number, (k, name, text) in enumerate(order, 1))

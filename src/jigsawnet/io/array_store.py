@@ -46,7 +46,7 @@ _ENTRY_BYTES = 30
 """Before the name and the data of an entry."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _KINDS = "biuf"
-_DAMAGED = (
+DAMAGED = (
     OSError,
     ValueError,
     KeyError,
@@ -57,6 +57,7 @@ _DAMAGED = (
     MemoryError,
     struct.error,
 )
+"""What a file that is none of ours, or only a part of one, may bring about."""
 
 
 class _Hashing(io.RawIOBase):
@@ -107,17 +108,21 @@ def read_arrays(path: Path, sha256: str | None, names: Collection[str] | None = 
         with path.open("rb") as stream:
             if sha256 is not None and hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
                 return None
-            _check_directory(stream)
+            check_directory(stream)
             with zipfile.ZipFile(stream) as archive:
-                _check_entries(archive)
+                check_entries(archive)
                 listed = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
                 return {name: _read(archive, listed[name]) for name in (listed if names is None else names)}
-    except _DAMAGED:
+    except DAMAGED:
         return None
 
 
-def _check_directory(stream: IO[bytes]) -> None:
-    """Refuse a list of entries that is too long, before it is read; its length stands at the end of the file."""
+def check_directory(stream: IO[bytes]) -> None:
+    """Refuse a list of entries that is too long, before it is read; its length stands at the end of the file.
+
+    Raises:
+        ValueError, struct.error: it is too long, or there is none.
+    """
     end = stream.seek(0, io.SEEK_END) - _END.size
     mark, *_, length, _, comment = _END.unpack(_read_at(stream, end, _END.size))
     if mark != b"PK\5\6" or comment:
@@ -136,8 +141,12 @@ def _read_at(stream: IO[bytes], place: int, length: int) -> bytes:
     return stream.read(length)
 
 
-def _check_entries(archive: zipfile.ZipFile) -> None:
-    """Refuse entries that are compressed or overlap: what is unpacked is never larger than the file."""
+def check_entries(archive: zipfile.ZipFile) -> None:
+    """Refuse entries that are compressed or overlap: what is unpacked is never larger than the file.
+
+    Raises:
+        ValueError: there are such entries.
+    """
     free = 0
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:

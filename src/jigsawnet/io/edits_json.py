@@ -38,7 +38,15 @@ _Number = Annotated[float, msgspec.Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 _Pose = tuple[_Number, _Number, _Number]
 """``[theta, x, y]``."""
 
-_AS_THEY_ARE: dict[str, Any] = {"name": str, "place": int, "angle": _Number, "room": bool}
+_AS_THEY_ARE: dict[str, Any] = {
+    "name": str,
+    "place": int,
+    "angle": _Number,
+    "room": bool,
+    "text": str,
+    "firm": bool,
+    "number": int,
+}
 """Fields of edits that hold plain values, not pieces."""
 
 

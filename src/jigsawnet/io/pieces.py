@@ -21,7 +21,7 @@ PICTURE_SUFFIXES = frozenset(
 )
 KEY_COLOR_FILE = "bg_color.txt"
 
-_AUTHORS_FILES = frozenset({KEY_COLOR_FILE, "groundTruth.txt", "fragmentList.txt", "alignments.txt"})
+AUTHORS_FILES = frozenset({KEY_COLOR_FILE, "groundTruth.txt", "fragmentList.txt", "alignments.txt"})
 _AUTHORS_PIECE = re.compile(r"fragment_.*", re.IGNORECASE)
 _BESIDE = (
     ".txt .md .rst .json .jsonl .csv .tsv .toml .yaml .yml .xml .xmp .aae .html .htm .css .js .log .ini .cfg .conf .db "
@@ -49,7 +49,7 @@ def list_pictures(folder: Path) -> list[Path]:
         if path.suffix.lower() in PICTURE_SUFFIXES and not path.name.startswith(".") and not _RESULT.fullmatch(path.name)
     ]
     pieces = [path for path in pictures if _AUTHORS_PIECE.fullmatch(path.name)]
-    if pieces and any(path.name in _AUTHORS_FILES for path in files):
+    if pieces and any(path.name in AUTHORS_FILES for path in files):
         pictures = pieces
     for path in pictures:
         refuse_link_outside(path, folder)

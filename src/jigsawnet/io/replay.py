@@ -16,6 +16,8 @@ class Replay:
     """Edits out of a file: what they decide is asked when the pieces are known, and the outcome is put on record."""
 
     path: Path
+    advice: str = ""
+    """What a person can do when the edits do not fit; a sentence."""
     edits: Edits | None = None
     arrangement: Arrangement | None = None
 
@@ -25,6 +27,12 @@ class Replay:
         Raises:
             FormatError: the file breaks its format, or does not fit these pieces.
         """
+        try:
+            return self._decided(puzzle)
+        except FormatError as error:
+            raise FormatError(f"{error} {self.advice}".rstrip()) from error
+
+    def _decided(self, puzzle: Puzzle) -> Constraints:
         edits = read_edits(self.path, puzzle.names())
         while edits.done and isinstance(edits.done[-1], Solved):
             edits = edits.back()

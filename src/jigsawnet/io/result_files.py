@@ -6,8 +6,9 @@ import csv
 import io
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from jigsawnet.geometry import pose_row, wrap_angle
 from jigsawnet.io.files import write_text
@@ -16,14 +17,14 @@ from jigsawnet.types import Assembly, RunReport
 
 REPORT_FORMAT, REPORT_VERSION = "jigsawnet/report", 1
 POSES_FILE = "poses.csv"
-COLUMNS = ("name", "component", "x", "y", "angle_deg", "confidence")
+COLUMNS = ("name", "component", "x", "y", "angle_deg", "confidence", "note")
 PAGE_COLUMNS = ("page", "title", "number", "name", "x", "y", "angle_deg", "confidence")
 _FORMULA = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
 
 
-def poses_to_csv(assembly: Assembly, names: Sequence[str]) -> str:
-    """One line per piece in order; the places of a piece without a pose are empty.
+def poses_to_csv(assembly: Assembly, names: Sequence[str], notes: Mapping[int, str] = MappingProxyType({})) -> str:
+    """One line per piece in order, with what a person noted of it; the places of a piece without a pose are empty.
 
     ``x`` and ``y`` are where the centre of the first pixel of the piece's picture lies, in px of its component's frame;
     the picture is turned about that point by ``angle_deg``, clockwise on the screen.
@@ -39,17 +40,20 @@ def poses_to_csv(assembly: Assembly, names: Sequence[str]) -> str:
             angle = math.degrees(wrap_angle(pose.theta))
             row[1:5] = [str(component[idx]), *(_number(value, 4) for value in (pose.x, pose.y)), _number(angle, 6)]
             row[5] = "" if sure is None else _number(sure, 6)
+        row[6] = _harmless(notes.get(idx, ""))
         writer.writerow(row)
     return text.getvalue()
 
 
-def write_poses_csv(path: Path, assembly: Assembly, names: Sequence[str]) -> None:
+def write_poses_csv(
+    path: Path, assembly: Assembly, names: Sequence[str], notes: Mapping[int, str] = MappingProxyType({})
+) -> None:
     """Write ``poses.csv``.
 
     Raises:
         OutputError: the file cannot be written.
     """
-    write_text(path, poses_to_csv(assembly, names))
+    write_text(path, poses_to_csv(assembly, names, notes))
 
 
 def pages_to_csv(assembly: Assembly, names: Sequence[str], pages: Sequence[tuple[str, Sequence[int]]]) -> str:

@@ -57,6 +57,7 @@ class RunFolder:
 
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path, self.record = path, record
+        self._on_disk = record
         self.before_reading: Callable[[Path, int], None] = lambda path, size: None
         """Told which file is about to be read, and its bytes: it may refuse."""
 
@@ -89,10 +90,14 @@ class RunFolder:
     def set(self, **changes: Any) -> None:
         """Change the record on disk and here, then remove stage files that it no longer names."""
         record = replace(self.record, **changes)
-        data = {"format": FORMAT, "version": VERSION, **asdict(record)}
-        write_text(self.path / RUN_FILE, to_json(data))
-        self.record = record
+        write_text(self.path / RUN_FILE, record_to_json(record))
+        self.record = self._on_disk = record
         self._remove_unnamed()
+
+    @property
+    def is_saved(self) -> bool:
+        """False when the record was changed here and may differ from ``run.json``."""
+        return self.record is self._on_disk
 
     def remove_result(self, name: str) -> None:
         """Remove a result file that ``run.json`` named, if it is there; links on the way to it stay, and what they lead to."""
@@ -133,6 +138,11 @@ def read_folder(out: Path) -> RunFolder:
         InputError, FormatError: there is no run, or its ``run.json`` cannot be read.
     """
     return RunFolder(out, read_record(out / RUN_FILE))
+
+
+def record_to_json(record: RunRecord) -> str:
+    """The text of ``run.json``."""
+    return to_json({"format": FORMAT, "version": VERSION, **asdict(record)})
 
 
 def read_record(path: Path) -> RunRecord:

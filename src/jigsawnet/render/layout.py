@@ -51,6 +51,23 @@ def straighten_components(puzzle: Puzzle, assembly: Assembly) -> Assembly:
     return replace(assembly, poses=poses)
 
 
+def stand_upright(puzzle: Puzzle, assembly: Assembly, ups: Mapping[int, float]) -> Assembly:
+    """Every component with a piece of which it is known which way is up, turned by quarters so that it is up.
+
+    ``ups`` are directions in the frames of the pieces; several of one component are heard together.
+    """
+    poses = dict(assembly.poses)
+    for component in assembly.components:
+        ways = [poses[idx].theta + ups[idx] for idx in component if idx in ups]
+        if not ways:
+            continue
+        mean = math.atan2(sum(map(math.sin, ways)), sum(map(math.cos, ways)))
+        quarters = round(math.remainder(-math.pi / 2 - mean, 2 * math.pi) / (math.pi / 2))
+        turn = SE2(quarters * math.pi / 2, 0.0, 0.0)
+        poses |= {idx: turn @ poses[idx] for idx in component} if quarters else {}
+    return begin_at_zero(puzzle, replace(assembly, poses=poses)) if poses != dict(assembly.poses) else assembly
+
+
 def begin_at_zero(puzzle: Puzzle, assembly: Assembly) -> Assembly:
     """Every component in a frame of its own that begins at (0, 0), turned as it is."""
     poses: dict[int, SE2] = {}

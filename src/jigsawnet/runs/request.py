@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from jigsawnet.config import SolveConfig
@@ -48,24 +48,33 @@ class Request:
         return config.fits_are_ranks or (self.alignments is not None and config.chosen_scorer == "fit")
 
 
-def request_to_plain(request: Request) -> dict[str, Any]:
-    """A request as plain values, with absolute paths."""
-    alignments, weights = (path and path.absolute() for path in (request.alignments, request.weights))
-    scans = replace(request.scans, back=_absolute(request.scans.back))
-    return asdict(replace(request, inputs=_absolute(request.inputs), scans=scans, alignments=alignments, weights=weights))
+def request_to_plain(request: Request, folder: Path | None = None) -> dict[str, Any]:
+    """A request as plain values, with absolute paths; what lies in the run's ``folder`` is named from there, as it may move."""
+    return asdict(with_paths(request, lambda path: _from(folder, path.absolute())))
 
 
-def request_from_plain(data: Mapping[str, Any], where: str) -> Request:
-    """A request out of ``run.json``.
+def request_from_plain(data: Mapping[str, Any], where: str, folder: Path | None = None) -> Request:
+    """A request out of ``run.json`` in ``folder``.
 
     Raises:
         FormatError: it is not one.
     """
-    return fill(Request, data, where)
+    request = fill(Request, data, where)
+    return request if folder is None else with_paths(request, lambda path: folder / path)
 
 
-def _absolute(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    return tuple(path.absolute() for path in paths)
+def with_paths(request: Request, change: Callable[[Path], Any]) -> Request:
+    """The same request with other paths."""
+    inputs, back = (tuple(map(change, paths)) for paths in (request.inputs, request.scans.back))
+    alignments, weights = (path and change(path) for path in (request.alignments, request.weights))
+    return replace(request, inputs=inputs, scans=replace(request.scans, back=back), alignments=alignments, weights=weights)
+
+
+def _from(folder: Path | None, path: Path) -> PurePath:
+    """A path from the folder, with slashes on every system, if it lies in there."""
+    if folder is None or not path.is_relative_to(folder.absolute()):
+        return path
+    return PurePosixPath(path.relative_to(folder.absolute()).as_posix())
 
 
 def pieces_key(request: Request) -> str:

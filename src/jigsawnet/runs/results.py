@@ -44,13 +44,15 @@ def replace_results(folder: RunFolder, run: Run, key: str) -> None:
     """Write the results unless they are there already; while they are replaced, ``run.json`` does not name them as whole."""
     old = folder.record.result_files
     if not run.cut_short and folder.record.results == key and all((folder.path / name).is_file() for name in old):
+        if not folder.is_saved:  # the same pieces may have been given from another place
+            folder.set()
         return
     if folder.record.results:
         folder.set(results="")
     new = write_results(run)
     for name in set(old) - set(new):
         folder.remove_result(name)
-    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request))
+    folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request, folder.path))
 
 
 def _write_files(run: Run, folder: Path) -> None:
@@ -76,8 +78,8 @@ def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
     write_png(folder / "assembly.png", picture, run.dpi)
     if run.request.tiff:
         write_tiff(folder / "assembly.tif", picture, run.dpi)
-    if run.backs:
-        write_png(folder / "assembly-back.png", render_back(run.puzzle, run.backs, run.assembly), run.dpi)
+    if backs := run.backs:
+        write_png(folder / "assembly-back.png", render_back(run.puzzle, backs, run.assembly), run.dpi)
 
 
 def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
@@ -90,6 +92,7 @@ def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
         run.dpi,
         asdict(SolveConfig()),
         run.page_names,
+        run.notes,
     )
     write_text(folder / "report.html", report_html(facts))
 
@@ -110,7 +113,7 @@ def _write_candidates(run: Run, folder: Path) -> None:
     """Places and joins, for programs."""
     assembly, names = run.assembly, run.puzzle.names()
     write_assembly(folder / RESULT_FILE, assembly, names)
-    write_poses_csv(folder / POSES_FILE, assembly, names)
+    write_poses_csv(folder / POSES_FILE, assembly, names, run.notes.pieces)
     found = run.corridor.find("candidates")  # in the order they were found in, or given
     rows = run.candidates.take(np.argsort(-run.candidates.fit, kind="stable")) if found is None else found.rows
     alignments = rows.alignments()

@@ -11,13 +11,17 @@ from typing import Any
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
+from jigsawnet.compose.hints import unmet_hints
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
+from jigsawnet.edits import Notes
 from jigsawnet.errors import InputError, OutputError
+from jigsawnet.fragments.backs import lay_back
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.assembly_json import assembly_to_json
 from jigsawnet.io.authors import read_alignments
+from jigsawnet.io.case_file import CASE_SUFFIX
 from jigsawnet.io.images import read_pixel_count, silent_decoders
 from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
@@ -25,6 +29,7 @@ from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
 from jigsawnet.render.layout import begin_at_zero
+from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
 from jigsawnet.runs.results import replace_results
@@ -77,6 +82,10 @@ class Run:
     """True when the assembly is how a person has laid the pieces."""
     page_names: Mapping[int, str] = field(default_factory=dict)
     """What a person calls the pages, by the number of the component."""
+    notes: Notes = field(default_factory=Notes)
+    """What a person noted."""
+    said_backs: Mapping[int, int] = field(default_factory=dict)
+    """Pieces of which a person said that another is their back, and that other."""
 
     @property
     def puzzle(self) -> Puzzle:
@@ -85,8 +94,10 @@ class Run:
 
     @property
     def backs(self) -> Mapping[int, Piece]:
-        """Backs of the pieces."""
-        return self.pieces.backs
+        """Backs of the pieces: those that were read, and those that a person named among the pieces."""
+        pieces = self.puzzle.pieces
+        said = {front: lay_back(pieces[front], pieces[back], any_angle=True) for front, back in self.said_backs.items()}
+        return {**self.pieces.backs, **said}
 
     @property
     def dpi(self) -> float | None:
@@ -128,6 +139,8 @@ class Run:
         notes = () if found is None else found.notes
         known = not (self.is_draft or self.request.scores_are_ranks)
         doubts = describe_doubts(self.assembly, self.candidates) if known else ()
+        decided: Constraints = self.corridor.find("constraints")
+        doubts += tuple(unmet_hints(decided.hints, self.assembly, self.puzzle.names().__getitem__))
         hand = (BY_HAND,) if self.by_hand else ()
         warnings = (*self.puzzle.warnings, *notes, *doubts, *hand, *((CUT_SHORT,) if self.cut_short else ()))
         options, others = asdict(self.config), find_other_places(self.assembly, self.candidates)
@@ -160,16 +173,19 @@ class Run:
         self,
         arranged: Assembly | None = None,
         page_names: Mapping[int, str] = MappingProxyType({}),
+        notes: Notes = Notes(),  # noqa: B008 - frozen and empty
         entering: AbstractContextManager[Any] | None = None,
+        said_backs: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Make the result files show ``arranged``, the pieces as a person has laid them; None: as the solver did.
 
-        ``page_names`` by the number of the component. ``entering`` is held while the folder is being locked.
+        ``page_names`` and ``notes.pages`` by the number of the component, ``said_backs`` the back of a piece by the piece.
+        ``entering`` is held while the folder is being locked.
 
         Raises:
             OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
         """
-        shown, request, key = replace(self, page_names=page_names), self.request, _results_key(self)
+        shown, request, key = self, self.request, _results_key(self)
         if arranged is not None:
             lain = begin_at_zero(self.puzzle, replace(arranged, chosen=self.assembly.chosen))
             shown = replace(shown, assembly=lain, by_hand=True)
@@ -178,6 +194,11 @@ class Run:
             )
         if page_names:
             key = make_key(key, sorted(page_names.items()))
+        if said_backs:
+            key = make_key(key, "backs", sorted(said_backs.items()))
+        if notes:
+            key = make_key(key, notes.key())
+        shown = replace(shown, page_names=page_names, notes=notes, said_backs=said_backs)
         with ExitStack() as stack:
             with entering or nullcontext():
                 folder = stack.enter_context(lock_folder(self.folder, __version__))
@@ -193,6 +214,7 @@ def solve_run(
     memory_limit: int | None = None,
     on_pieces: Callable[[Run], None] | None = None,
     on_poses: OnPoses | None = None,
+    operator: str = "",
 ) -> Run:
     """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
 
@@ -207,6 +229,7 @@ def solve_run(
         memory_limit: bytes that the process may hold.
         on_pieces: given the run when no more than its pieces is known, before the long work starts.
         on_poses: shown the pieces that are joined so far, some times a second, as poses in one frame.
+        operator: who solves, for the history.
 
     Raises:
         JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
@@ -216,7 +239,7 @@ def solve_run(
     context = replace(context, progress=guard.watch(context.progress))
     with lock_folder(out, __version__) as folder:
         folder.before_reading = guard.check_file
-        folder.record = replace(folder.record, request=request_to_plain(request), jigsawnet=__version__)
+        folder.record = replace(folder.record, request=request_to_plain(request, out), jigsawnet=__version__)
         learned = load_learned(request.weights)
         learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
         pieces, is_new = _read(folder, request, context, guard)
@@ -236,7 +259,9 @@ def solve_run(
         run.corridor.get("scored")
         is_draft = run.corridor.is_cut and "score" not in (*run.corridor.done, *run.corridor.reused)
         done, reused = (("pieces",), ()) if is_new else ((), ("pieces",))
-        return _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
+        run = _assemble(folder, replace(run, is_draft=is_draft, done=done, reused=reused))
+        History(out, operator).solved(run)
+        return run
 
 
 def _keep_out_of_inputs(request: Request, out: Path) -> None:
@@ -254,6 +279,8 @@ def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGu
     pieces = saved and pieces_from_arrays(saved.arrays)
     if saved and pieces:
         context.clock.stages.extend(saved.reports)
+        if not (folder.path / INPUTS_FILE).is_file():
+            write_inputs(folder.path, request)
         return pieces, False
     with context.clock.stage("read") as counts, silent_decoders():
         guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
@@ -261,6 +288,7 @@ def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGu
         counts.update(pieces=len(loaded.puzzle))
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
     folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})
+    write_inputs(folder.path, request)
     return loaded, True
 
 
@@ -323,12 +351,14 @@ def open_run(out: Path) -> Run:
         InputError: there is no run in the folder, or its pieces are damaged.
         FormatError: its ``run.json`` cannot be read.
     """
+    if out.is_file() and out.suffix == CASE_SUFFIX:
+        raise InputError(f"{out} is a case file; open it with jigsawnet view, or unpack it with jigsawnet unpack first.")
     if not out.is_dir():
         raise InputError(f"There is no folder {out}.")
     if not (out / RUN_FILE).exists():
         raise InputError(f"{out} holds no run of jigsawnet; give the folder that jigsawnet solve wrote with -o.")
     folder = read_folder(out)
-    request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request")
+    request = request_from_plain(folder.record.request, f"{folder.path}: run.json: request", folder.path)
     loaded = folder.load("pieces")
     pieces = loaded and pieces_from_arrays(loaded.arrays)
     if not loaded or not pieces:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import Any
 
 from jigsawnet.edits import Arrangement, Edits, Pair, PieceSizes, as_on_disk, room_px
 from jigsawnet.io.edits_json import EDITS_FILE, load_edits
@@ -54,6 +56,19 @@ def is_as_solved(run: Run, now: Arrangement) -> bool:
     lain, found = (begin_at_zero(run.puzzle, arrangement.to_assembly(len(run.puzzle))).poses for arrangement in (now, solved))
     apart = [lain[idx].distance(found[idx]) for idx in lain]
     return all(angle < _SAME_RAD and distance < _SAME_PX for angle, distance in apart)
+
+
+def show_table(run: Run, now: Arrangement, entering: AbstractContextManager[Any] | None = None) -> None:
+    """Make the result files of a run show the table; ``entering`` as for `Run.show`.
+
+    Raises:
+        OutputError: somebody else writes into the folder, or it cannot be written; the old files are as they were.
+    """
+    titles = {page.pieces: page.name for page in now.pages if page.name}
+    names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
+    shown = None if is_as_solved(run, now) else now.to_assembly(len(run.puzzle))
+    backs = {hint.pieces[1]: hint.pieces[0] for hint in now.hints if hint.kind == "back"}
+    run.show(shown, names, now.all_notes, entering, backs)
 
 
 def _sure(arrangement: Arrangement) -> dict[Pair, float]:

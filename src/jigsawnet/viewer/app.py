@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from jigsawnet.errors import ConfigError, EditError, FormatError, InputError, JigsawNetError
 from jigsawnet.io.edits_json import parse_edit, parse_pose
+from jigsawnet.viewer.cases import case_routes
 from jigsawnet.viewer.exports import ARCHIVE, config_of, pages_archive, table_file
 from jigsawnet.viewer.keys import Keys
 from jigsawnet.viewer.limits import Limits
@@ -43,8 +44,9 @@ def create_app(session: Session, keys: Keys, port: int, limits: Limits) -> ASGIA
             return _json(state_json(session, shapes))
 
     app.include_router(_page_routes())
-    app.include_router(_get_routes(session), prefix="/api")
     app.include_router(_post_routes(session, state), prefix="/api")
+    app.include_router(case_routes(session), prefix="/api")
+    app.include_router(_get_routes(session), prefix="/api")
     app.add_api_route("/api/state", state)
 
     def refuse(_: Request, error: Exception) -> Response:

@@ -74,10 +74,11 @@ def pages_archive(session: Session, config: ExportConfig) -> Iterator[bytes]:
     except BaseException:
         archive.close()
         raise
-    return _chunks(archive)
+    return chunks_of(archive)
 
 
-def _chunks(archive: IO[bytes]) -> Iterator[bytes]:
+def chunks_of(archive: IO[bytes]) -> Iterator[bytes]:
+    """A file from its beginning; closed at its end."""
     with archive:
         archive.seek(0)
         while chunk := archive.read(_CHUNK):

@@ -85,9 +85,11 @@ def _listen(port: int) -> socket.socket:
 class Watch:
     """Opens the workbench once the pieces are read, and shows them coming together."""
 
-    def __init__(self, stop: Stop, lock: AbstractContextManager[None], invite: Callable[[str], None]) -> None:
-        """``lock`` keeps other workbenches off the folder; ``invite`` is given the address."""
-        self._stop, self._lock, self._invite = stop, lock, invite
+    def __init__(
+        self, stop: Stop, lock: AbstractContextManager[None], invite: Callable[[str], None], operator: str = ""
+    ) -> None:
+        """``lock`` keeps other workbenches off the folder; ``invite`` is given the address; ``operator`` is for the history."""
+        self._stop, self._lock, self._invite, self._operator = stop, lock, invite, operator
         self._resources = ExitStack()
         self._session: Session | None = None
         self._bench: Workbench | None = None
@@ -95,7 +97,7 @@ class Watch:
     def on_pieces(self, run: Run) -> None:
         """The pieces are read: open the window."""
         self._resources.enter_context(self._lock)
-        self._session = Session(run, watched=self._stop)
+        self._session = Session(run, watched=self._stop, operator=self._operator)
         self._bench = Workbench(self._session)
         self._bench.start()
         self._resources.callback(self._bench.stop)

@@ -9,7 +9,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,8 @@ from jigsawnet.geometry import SE2
 from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.io.files import can_write_in
 from jigsawnet.runs import Run
-from jigsawnet.runs.table import edits_of, is_as_solved
+from jigsawnet.runs.history import History
+from jigsawnet.runs.table import edits_of, show_table
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly
 from jigsawnet.viewer.events import EventHub
@@ -55,9 +57,10 @@ class StaleError(JigsawNetError):
 class Session:
     """The state of the workbench."""
 
-    def __init__(self, run: Run, truth: Assembly | None = None, watched: Stop | None = None) -> None:
+    def __init__(self, run: Run, truth: Assembly | None = None, watched: Stop | None = None, *, operator: str = "") -> None:
         """``watched`` ends a solve that goes on elsewhere and whose result `adopt` will bring; None: the run is there."""
         self.truth = truth
+        self.history = History(run.folder, operator)
         self.hub = EventHub()
         self.pictures = PiecePictures(run.puzzle)
         self.lock = threading.RLock()
@@ -116,6 +119,7 @@ class Session:
             if isinstance(edit, Move):
                 edit = self._with_joins(edit, join)
             self._take(self.edits.added(edit), edit.apply(self.pieces, self.arrangement))
+            self._tell_history("edited", edit)
 
     def _with_joins(self, edit: Move, join: bool) -> Move:
         """A move with its joins, for which other pages make room."""
@@ -158,6 +162,19 @@ class Session:
         if (thread := self._thread) is not None:
             thread.join()
 
+    @contextmanager
+    def at_rest(self) -> Iterator[Run]:
+        """The run, whose files show what the table shows and do not change while the block runs.
+
+        Raises:
+            StaleError: the solver is at work.
+        """
+        if self.busy:
+            raise StaleError("The solver is at work; stop it or wait until it is done.")
+        self.scribe.wait()
+        with self._folder:
+            yield self.run
+
     def close(self) -> None:
         """Stop the solver and end the streams of all windows."""
         if (stop := self._stop) is not None:
@@ -172,7 +189,12 @@ class Session:
             edits = step(self.edits)
             if edits.in_force == self.edits.in_force:
                 raise EditError(nothing)
+            back = edits.in_force < self.edits.in_force
             self._take(edits, self._arrangement_of(edits))
+            self._tell_history("undid" if back else "did again", edits.entries[edits.in_force - (0 if back else 1)])
+
+    def _tell_history(self, what: str, edit: Edit) -> None:
+        self.history.add(what, kind=edit.kind, text=edit.describe(self.pieces.names))
 
     def _check(self, revision: int) -> None:
         if self.read_only:
@@ -187,10 +209,7 @@ class Session:
         with self._folder:
             with self.lock:
                 run, now, revision = self.run, self.arrangement, self.revision
-            titles = {page.pieces: page.name for page in now.pages if page.name}
-            names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
-            shown = None if is_as_solved(run, now) else now.to_assembly(len(self.pieces))
-            run.show(shown, names, entering=self.lock)
+            show_table(run, now, self.lock)
         self.hub.publish({"type": "saved", "revision": revision})
 
     def _take(self, edits: Edits, arrangement: Arrangement, *, tell: bool = True) -> None:
@@ -247,6 +266,7 @@ class Session:
                 return {"type": "error", "text": "Stopped before any piece was placed; nothing has changed."}
             edit = Solved(put_back(self.pieces, before, run.assembly))
             self._take(self.edits.added(edit), edit.apply(self.pieces, before), tell=False)
+            self.history.solved(run, "stopped solving on" if stopped else "solved on")
             return {
                 "type": "solved", "revision": self.revision, "placed": len(self.arrangement.poses),
                 "components": len(self.arrangement.components), "stopped": stopped,

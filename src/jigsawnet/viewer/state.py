@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.borders import Borders
-from jigsawnet.edits import Pair
+from jigsawnet.edits import Pair, hint_sentence
 from jigsawnet.errors import EditError
 from jigsawnet.evaluation.metrics import right_pieces
 from jigsawnet.geometry import SE2, carry_rows, fit_rigid
@@ -56,6 +56,7 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
             "pose": None if pose is None else _row(pose), "component": component.get(idx),
             "confidence": None if sure is None else round(sure, 4),
             "pinned": idx in now.pinned, "aside": idx in now.aside, "fixed_by_person": idx in decided,
+            "note": now.remarks.pieces.get(idx, ""),
         })  # fmt: skip
     joins = [
         {"i": i, "j": j, "confidence": round(join.confidence, 4), "seam": line, "status": _status(session, (i, j))}
@@ -65,8 +66,19 @@ def state_json(session: Session, shapes: list[list[list[int]]]) -> dict[str, Any
         "revision": session.revision, "name": session.puzzle.name, "unit_px": session.places.unit_px,
         "images": session.pictures.key, "pieces": pieces,
         "components": [{"id": k, "pieces": list(members)} for k, members in enumerate(now.components)], "joins": joins,
+        "note": now.remarks.case,
+        "hints": [
+            {
+                "kind": hint.kind, "pieces": list(hint.pieces), "firm": hint.firm,
+                "text": hint_sentence(hint, session.pieces.names),
+            }
+            for hint in now.hints
+        ],
         "pages": [
-            {"id": component[page.pieces[0]], "name": page.name, "title": page.title, "pieces": list(page.pieces)}
+            {
+                "id": component[page.pieces[0]], "name": page.name, "title": page.title, "pieces": list(page.pieces),
+                "note": page.text,
+            }
             for page in now.pages
         ],
         "edits": [{"kind": edit.kind, "text": edit.describe(session.pieces.names)} for edit in edits.entries],
@@ -139,6 +151,8 @@ def _why(
 def _why_not(session: Session, idx: int, others: Sequence[Place]) -> list[str]:
     if idx in session.arrangement.aside:
         return ["You set it aside, so it is not placed."]
+    if idx in session.arrangement.backs:
+        return ["You said that it is the back of another, so it is not placed."]
     if not others:
         return ["It is not placed: no candidate leads to a piece that is."]
     return [f"It is not placed: its best candidate against a placed piece has a score of {others[0].score:.2f}."]
@@ -174,7 +188,7 @@ def join_json(session: Session, pair: Pair) -> dict[str, Any]:
     return {
         "i": i, "j": j, "confidence": round(join.confidence, 4), "status": _status(session, pair),
         "seam": _points(pose @ seam.line), "normal": [round(float(v), 6) for v in normal],
-        "i_pose": _row(pose), "j_pose": _row(now.poses[j]),
+        "i_pose": _row(pose), "j_pose": _row(now.poses[j]), "note": now.remarks.joins.get(pair, ""),
     } | _measures(seam, _loops(session)[pair])  # fmt: skip
 
 

@@ -45,6 +45,7 @@ MOST_PIECES = 30
 MOST_OTHERS = 24
 """Other places that are drawn."""
 MOST_PARTS = 200
+MOST_NOTES = 400
 MOST_NAMES = 300
 MOST_WARNINGS = 100
 OPEN_WARNINGS = 6
@@ -86,7 +87,7 @@ def report_html(given: ReportInput) -> str:
         rows=[_row(given, join) for join in joins[MOST_CLOSE_UPS:][:MOST_ROWS]],
         others=_others(given, pieces), more_others=max(0, len(report.other_places) - MOST_OTHERS),
         **_unplaced(given, pieces),
-        parts=_parts(given, joins, layout),
+        parts=_parts(given, joins, layout), noted=_notes(given)[:MOST_NOTES], more_notes=len(_notes(given)) - MOST_NOTES,
         stages=[(stage, stage.seconds / longest, counted(stage)) for stage in report.stages],
         settings=list(options.items()), defaults=defaults,
         changed=[(name, value, defaults[name]) for name, value in options.items() if defaults.get(name, value) != value],
@@ -192,6 +193,15 @@ def _others(given: ReportInput, pieces: DrawnPieces) -> list[dict[str, Any]]:
         }
         for place in given.report.other_places[:MOST_OTHERS]
     ]
+
+
+def _notes(given: ReportInput) -> list[tuple[str, str]]:
+    """What a person noted: of the case, its pages, pieces and joins, in this order."""
+    names, notes = given.puzzle.names(), given.notes
+    pages = [(f"page {given.page_names.get(k) or k}", text) for k, text in sorted(notes.pages.items())]
+    pieces = [(names[idx], text) for idx, text in sorted(notes.pieces.items())]
+    joins = [(f"{names[i]} – {names[j]}", text) for (i, j), text in sorted(notes.joins.items())]
+    return [*([("the case", notes.case)] if notes.case else []), *pages, *pieces, *joins]
 
 
 def _parts(given: ReportInput, joins: Sequence[ShownJoin], layout: Layout) -> list[dict[str, Any]]:

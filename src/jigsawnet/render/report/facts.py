@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jigsawnet.candidates import Candidates
+from jigsawnet.edits import Notes
 from jigsawnet.geometry import SE2
 from jigsawnet.types import Assembly, Puzzle, RunReport, Seam, StageReport, UInt8Array, loops_through
 
@@ -34,6 +35,8 @@ class ReportInput:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     page_names: Mapping[int, str] = field(default_factory=dict)
     """What a person calls the pages, by the number of the component."""
+    notes: Notes = field(default_factory=Notes)
+    """What a person noted."""
 
     def length(self, px: float) -> str:
         """A length for a person: in px, and in mm when the resolution is known."""

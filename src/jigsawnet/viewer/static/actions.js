@@ -188,8 +188,19 @@ export class Actions {
     return this.queue.run(() => this.#choose(what, said));
   }
 
-  #choose(what, said = true) {
-    this.store.select(what);
+  /** Mark a piece (null: the selected one), or no longer. */
+  mark(idx = null) {
+    return this.queue.run(() => {
+      const chosen = this.store.selection;
+      if (idx === null && chosen?.kind !== "piece") return this.say("Select a piece first: click it, or press N.");
+      this.store.mark(idx ?? chosen.idx);
+      const names = [...this.store.marked].map((other) => this.store.pieces[other].name);
+      return this.say(names.length ? `Marked: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}.` : "Nothing is marked.");
+    });
+  }
+
+  #choose(what, said = true, keep = false) {
+    this.store.select(what, keep);
     if (what?.kind === "join") this.#lastJoin = this.store.join(what.i, what.j);
     if (said && this.store.selection) this.say(this.describe(this.store.selection));
   }
@@ -202,7 +213,7 @@ export class Actions {
       const { selection } = this.store;
       const at = selection?.kind === "piece" ? order.indexOf(selection.idx) : -1;
       const next = at < 0 && step < 0 ? order.length - 1 : (at + step + order.length) % order.length;
-      this.#choose({ kind: "piece", idx: order[next] });
+      this.#choose({ kind: "piece", idx: order[next] }, true, true);
     });
   }
 

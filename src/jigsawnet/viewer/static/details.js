@@ -2,6 +2,7 @@
 import { make, plural, refill } from "./dom.js";
 import { piecePanel } from "./inspector.js";
 import { joinPanel } from "./join_panel.js";
+import { noteField } from "./notes.js";
 
 export class Details {
   #turn = 0;
@@ -30,6 +31,7 @@ export class Details {
     return { children: [
       make("h2", {}, state.name),
       make("p", {}, `${placed} of ${plural(pieces.length, "piece")} placed on ${plural(state.components.length, "page")}, held by ${plural(state.joins.length, "join")}.`),
+      noteField(this.workbench, "note-case", "the case", state.note, (text) => ({ kind: "note_case", text })),
       make("p", { class: "quiet" }, "Click a piece or a join to see how sure it is and why. Drag pieces to correct them, then solve on. Press ? for all keys."),
     ] };
   }

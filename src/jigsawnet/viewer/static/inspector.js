@@ -1,6 +1,8 @@
 /** Details of the selected piece: how sure it is and why, its joins, its other places. */
 import { scaleColor } from "./colors.js";
 import { make, percent, stem } from "./dom.js";
+import { hintsPanel } from "./hints.js";
+import { noteField } from "./notes.js";
 
 /** All of a piece; `detail` and `places` are the server's answers. */
 export function piecePanel(workbench, piece, detail, places) {
@@ -15,6 +17,8 @@ export function piecePanel(workbench, piece, detail, places) {
       piece.pose && action("off", "Into the tray", "Delete", () => actions.takeOff(), store.busy)),
     detail.why.length > 0 && [make("h3", {}, "Why"), make("ul", { class: "why" }, detail.why.map((sentence) => make("li", {}, sentence)))],
     places && placesList(workbench, piece, places),
+    noteField(workbench, `note-${piece.idx}`, piece.name, piece.note, (text) => ({ kind: "note_piece", piece: piece.idx, text })),
+    hintsPanel(workbench, piece),
     detail.joins.length > 0 && [make("h3", {}, "Its joins"), joinTable(workbench, piece, detail.joins)],
     !places && alternatives(workbench, piece, detail.alternatives),
   ].flat(2);

@@ -2,6 +2,7 @@
 import { readPalette } from "./colors.js";
 import { make } from "./dom.js";
 import { action, meter, number } from "./inspector.js";
+import { noteField } from "./notes.js";
 import { enterPiece } from "./paint.js";
 import { boxOf, middleOf, pointAlong } from "./pose.js";
 
@@ -23,6 +24,7 @@ export function joinPanel(workbench, detail, pictures) {
     make("p", { class: "quiet small" }, "Reject: it is wrong and must not come back. Cut: part the pieces here, the join may come back."),
     seam.canvas(`The seam of ${names.join(" and ")}`),
     seam.sliders(),
+    noteField(workbench, "note-join", `the join of ${names.join(" and ")}`, detail.note, (text) => ({ kind: "note_join", i: detail.i, j: detail.j, text })),
     make("dl", { class: "facts" }, facts(detail).map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]).flat()),
   ];
 }

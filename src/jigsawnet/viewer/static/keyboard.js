@@ -20,6 +20,7 @@ const ROWS = [
   ["N and P", "Next, previous piece", is("n", "p"), (w, e) => w.actions.nextPiece(lower(e) === "n" ? 1 : -1)],
   ["T and Shift+T", "Next, previous piece of the tray", is("t"), (w, e) => w.actions.nextPiece(e.shiftKey ? -1 : 1, true)],
   ["J and K", "Next, previous join, the least sure first", is("j", "k"), (w, e) => w.actions.nextJoin(lower(e) === "j" ? 1 : -1)],
+  ["Q, or Ctrl+click", "Mark the piece, for hints; marks stay while N and P go on", is("q"), (w) => w.actions.mark()],
   ["Esc", "Put back what is in hand; select nothing", is("Escape"), escape],
   ["Joins"],
   ["A", "Accept the join", is("a"), (w) => w.actions.judgeJoin("accept")],

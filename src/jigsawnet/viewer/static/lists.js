@@ -1,5 +1,6 @@
 /** The lists beside the picture: pieces, joins, pages, edits. They hold all that the canvas shows, page by page. */
 import { make, percent, refill } from "./dom.js";
+import { historyLog } from "./notes.js";
 import { drawPages } from "./pages.js";
 
 const PAGE = 50;
@@ -79,7 +80,7 @@ export function buildLists(pages, workbench) {
   store.on("state selection", () => [pieces, joins].forEach((list) => list.draw(true)));
   store.on("state", () => {
     drawPages(pages.pages, workbench);
-    drawHistory(pages.history, store, actions);
+    drawHistory(pages.history, workbench);
   });
   return { redraw: () => [pieces, joins].forEach((list) => list.draw(true)) };
 }
@@ -90,11 +91,13 @@ function noteOf(piece) {
   return `${piece.pinned ? "pinned " : ""}${percent(piece.confidence)}`;
 }
 
-function drawHistory(page, store, actions) {
+function drawHistory(page, workbench) {
+  const { store, actions } = workbench;
   const { edits, in_force: inForce } = store.state;
   const row = (count, text) => make("li", { class: count > inForce ? "undone" : null }, make("button", {
     class: "row", "data-key": `edit-${count}`, "aria-current": count === inForce ? "step" : null, onclick: () => actions.goTo(count),
   }, make("span", {}, text), make("span", { class: "number" }, count > inForce ? "undone" : "")));
   refill(page, make("p", { class: "quiet small" }, "Click a line to go back or forward to it."),
-    make("ol", { class: "rows", "aria-label": "edits" }, [row(0, "As solved"), ...edits.map((edit, k) => row(k + 1, edit.text))]));
+    make("ol", { class: "rows", "aria-label": "edits" }, [row(0, "As solved"), ...edits.map((edit, k) => row(k + 1, edit.text))]),
+    historyLog(workbench));
 }

@@ -4,6 +4,7 @@ import { Api } from "./api.js";
 import { Bitmaps } from "./bitmaps.js";
 import { Camera } from "./camera.js";
 import { Carry } from "./carry.js";
+import { wireCase } from "./case.js";
 import { recall, remember, wireTabs, wireTheme, wireToolbar } from "./chrome.js";
 import { Details } from "./details.js";
 import { byId, percent } from "./dom.js";
@@ -132,6 +133,7 @@ const lists = buildLists({
 workbench.openTab = wireTabs(() => lists.redraw());
 wireToolbar(workbench);
 wireExporter(workbench);
+wireCase(workbench);
 wireTheme(() => {
   renderer.changeTheme();
   details.update();

@@ -12,6 +12,7 @@ export function paintOverlay(frame, store, bitmaps, palette, dpr) {
   if (store.ghost) paintGhost(frame, store, bitmaps, palette, dpr);
   if (store.draft && !store.view.compare) paintDraft(frame, store, bitmaps, palette, dpr);
   if (store.hover) paintMark(frame, store, store.hover, palette, 1.5 * dpr);
+  for (const idx of store.marked) paintMark(frame, store, { kind: "piece", idx }, palette, 1.5 * dpr);
   if (store.selection) paintMark(frame, store, store.selection, palette, 2.5 * dpr);
   paintHandle(frame, store, palette, dpr);
   leavePiece(frame);

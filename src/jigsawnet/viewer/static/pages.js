@@ -1,5 +1,6 @@
 /** The list of pages: a picture of each, its name, which way is up, and its place in the order. */
 import { make, plural, refill } from "./dom.js";
+import { noteField } from "./notes.js";
 
 const MOST = 200;
 
@@ -33,6 +34,7 @@ function pageRow(workbench, page, k, count) {
         button("right", "↻", "Turn a quarter to the right", () => actions.turnPage(1, page)),
         button("over", "⇅", "Turn upside down", () => actions.turnPage(2, page)),
         button("up", "↑", "Earlier in the order", () => actions.orderPage(page, k), k === 0),
-        button("down", "↓", "Later in the order", () => actions.orderPage(page, k + 2), k === count - 1))),
+        button("down", "↓", "Later in the order", () => actions.orderPage(page, k + 2), k === count - 1)),
+      noteField(workbench, `${key}-note`, page.title, page.note, (text) => ({ kind: "note_page", piece: page.pieces[0], text }))),
   ];
 }

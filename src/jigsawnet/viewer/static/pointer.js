@@ -86,7 +86,9 @@ export class Pointer {
       if (cancelled || outside) this.carry.cancel();
       else this.carry.drop();
     } else if (!gesture.far && !cancelled && gesture.kind !== "turn") {
-      this.actions.select(gesture.hit);
+      const marks = gesture.hit?.kind === "piece" && (event.ctrlKey || event.metaKey || event.shiftKey);
+      if (marks) this.actions.mark(gesture.hit.idx);
+      else this.actions.select(gesture.hit);
     }
   }
 

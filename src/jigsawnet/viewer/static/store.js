@@ -13,6 +13,9 @@ export class Store {
   fromBelow = [];
   selection = null;
   hover = null;
+  /** Pieces marked beside the one that is selected, and whether hints are said softly. */
+  marked = new Set();
+  soft = false;
   view = { color: "picture", joins: true, outlines: false, wholeComponent: false, compare: false };
   /** Pieces in hand: `{shown: Map idx → pose, snap}` or null. */
   draft = null;
@@ -117,10 +120,25 @@ export class Store {
     return this.pieces.filter((piece) => this.settledPose(piece.idx) === null);
   }
 
-  select(what) {
+  /** With `keep`, what is marked stays marked. */
+  select(what, keep = false) {
     this.selection = this.#exists(what) ? what : null;
+    if (!keep) this.marked.clear();
     this.ghost = null;
     this.#tell("selection");
+  }
+
+  /** The selected piece and those marked, in order. */
+  marks(idx) {
+    return [...new Set([idx, ...this.marked])].sort((a, b) => a - b);
+  }
+
+  /** Mark a piece beside the one selected so far, or no longer; it is selected. */
+  mark(idx) {
+    const own = this.selection?.kind === "piece" ? this.selection.idx : null;
+    if (own !== null && own !== idx) this.marked.add(own);
+    if (!this.marked.delete(idx)) this.marked.add(idx);
+    this.select({ kind: "piece", idx }, true);
   }
 
   setHover(what) {

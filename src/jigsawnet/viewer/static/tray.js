@@ -38,7 +38,7 @@ export class Tray {
     const chosen = selection?.kind === "piece" && selection.idx === piece.idx;
     const button = make("button", {
       class: "thumb", "data-key": `tray-${piece.idx}`, "data-idx": piece.idx, "aria-pressed": String(chosen), title: piece.name,
-      onclick: () => this.actions.select({ kind: "piece", idx: piece.idx }),
+      onclick: (event) => (event.ctrlKey || event.metaKey || event.shiftKey ? this.actions.mark(piece.idx) : this.actions.select({ kind: "piece", idx: piece.idx })),
       onpointerdown: (event) => this.#watch(event, piece.idx),
     },
     make("img", { src: this.api.pictureUrl(piece.idx, 128), alt: "", loading: "lazy", draggable: "false" }),
