@@ -52,6 +52,8 @@ def request_to_plain(request: Request) -> dict[str, Any]:
     """A request as plain values, with absolute paths."""
     alignments, weights = (path and path.absolute() for path in (request.alignments, request.weights))
     scans = replace(request.scans, back=_absolute(request.scans.back))
+    if scans.corrections is not None:
+        scans = replace(scans, corrections=scans.corrections.absolute())
     return asdict(replace(request, inputs=_absolute(request.inputs), scans=scans, alignments=alignments, weights=weights))
 
 
@@ -71,7 +73,10 @@ def _absolute(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 def pieces_key(request: Request) -> str:
     """What the pieces depend on: names and bytes of the input files, and how scans are read."""
     files = [file for place in (*request.inputs, *request.scans.back) for file in _files(place)]
-    return make_key("pieces", len(request.inputs), files, asdict(replace(request.scans, back=())))
+    corrected = request.scans.corrections
+    options = asdict(replace(request.scans, back=(), corrections=None))
+    options.pop("corrections")
+    return make_key("pieces", len(request.inputs), files, options, *([] if corrected is None else [file_digest(corrected)]))
 
 
 def input_files(request: Request) -> list[Path]:
