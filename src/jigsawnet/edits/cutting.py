@@ -306,9 +306,8 @@ def _gap(one: BoolArray, other: BoolArray) -> float:
 
 
 def _between(one: BoolArray, other: BoolArray, gap: float) -> BoolArray:
-    """What lies between two masks where they are nearest: pixels near to both."""
-    reach = 0.75 * gap + 1.5
-    return np.asarray((_away(one) <= reach) & (_away(other) <= reach), np.bool_)
+    """What lies between two masks where they are nearest: pixels on ways from one to the other that are hardly longer."""
+    return np.asarray(_away(one) + _away(other) <= gap + 1.0, np.bool_)
 
 
 def _parted(part: Part, line: Sequence[Point]) -> list[BoolArray]:

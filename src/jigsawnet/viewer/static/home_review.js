@@ -3,6 +3,7 @@ import { at } from "./api.js";
 import { byId, make, percent, plural, refill } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const MOST_NUMBERS = 400; // more would cover the scan
 const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8];
 const MOST_POINTS = 2000;
 
@@ -47,12 +48,12 @@ export class ReviewView {
     this.review = null;
     this.#line = null;
     this.view.replaceChildren();
-    byId("tools").hidden = byId("list-box").hidden = byId("edits-box").hidden = byId("notes-box").hidden = true;
+    byId("tools").hidden = byId("zoom").hidden = byId("list-box").hidden = byId("edits-box").hidden = byId("notes-box").hidden = true;
   }
 
   draw(isNew = true) {
     const { review, scan } = this;
-    byId("tools").hidden = !scan;
+    byId("tools").hidden = byId("zoom").hidden = !scan;
     byId("scan-choice").hidden = review.scans.length < 2;
     byId("scan").replaceChildren(...review.scans.map(({ name }, k) => make("option", { value: k, selected: k === this.#scan }, name)));
     if (scan) this.#drawScan(scan, isNew);
@@ -84,6 +85,7 @@ export class ReviewView {
       onpointerenter: () => this.#near(piece.number), onpointerleave: () => this.#near(null),
     }, piece.number))));
     byId("list-box").hidden = false;
+    this.svg.classList.toggle("unnumbered", scan.pieces.length > MOST_NUMBERS);
   }
 
   #shape({ number, outline }) {
@@ -96,6 +98,13 @@ export class ReviewView {
       path.setAttribute("class", name);
       group.append(path);
     }
+    const text = document.createElementNS(SVG, "text");
+    const [xs, ys] = [0, 1].map((k) => outline[0].map((point) => point[k]));
+    text.setAttribute("x", (Math.min(...xs) + Math.max(...xs)) / 2);
+    text.setAttribute("y", (Math.min(...ys) + Math.max(...ys)) / 2);
+    text.setAttribute("class", "piece-number");
+    text.textContent = number;
+    group.append(text);
     return group;
   }
 
@@ -147,6 +156,7 @@ export class ReviewView {
     const scale = ZOOMS[this.#zoom] * Math.min(view.clientWidth / scan.width, view.clientHeight / scan.height);
     paper.style.width = `${Math.floor(scan.width * scale)}px`;
     paper.style.height = `${Math.floor(scan.height * scale)}px`;
+    this.svg.style.fontSize = `${13 / scale}px`; // the numbers are as large as other text, whatever the zoom
     view.scrollTo(middle[0] * view.scrollWidth - view.clientWidth / 2, middle[1] * view.scrollHeight - view.clientHeight / 2);
     byId("zoom-level").textContent = percent(ZOOMS[this.#zoom]);
   }
