@@ -85,7 +85,9 @@ class Case:
         return None
 
     def keep_thumb(self, picture: UInt8Array) -> None:
-        """Keep a small copy of ``picture (H, W, 3)``."""
+        """Keep a small copy of ``picture (H, W, 3)``, beside what was dropped on the page."""
+        if self.given:
+            return
         write_bytes(self.folder / THUMB_FILE, small_jpeg(picture, _THUMB_PX))
 
 
