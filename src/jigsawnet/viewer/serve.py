@@ -62,6 +62,12 @@ class Server:
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.5)
 
+    def goes_on(self, seconds: float) -> bool:
+        """Wait so long; false once the server has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._thread is not None and self._thread.is_alive()
+
     def ask_to_end(self) -> None:
         """Have the server end by itself."""
         self._server.should_exit = True

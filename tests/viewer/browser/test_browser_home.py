@@ -34,7 +34,7 @@ def scans(nine_pieces: tuple[Puzzle, Assembly], tmp_path_factory: pytest.TempPat
     folder, pieces = tmp_path_factory.mktemp("scans"), nine_pieces[0].pieces
     paths = []
     for k, chosen in enumerate((pieces[:4], pieces[4:])):
-        (page,), _ = make_scans(chosen, SheetConfig(width=640, height=480, color=(40, 60, 120)), np.random.default_rng(k))
+        (page,), _ = make_scans(chosen, SheetConfig(width=900, height=700, color=(40, 60, 120)), np.random.default_rng(k))
         paths.append(folder / f"box {k + 1}.png")
         Image.fromarray(page).save(paths[-1], dpi=(150, 150))
     return paths

@@ -154,10 +154,13 @@ class Cases:
         shutil.rmtree(case.folder, ignore_errors=True)
 
     def tidy(self) -> None:
-        """Remove what uploads that never ended have left."""
+        """Remove what uploads that never ended have left, and cases into which nothing came."""
         with suppress(OSError):
             for path in self.folder.glob(f"*/{INPUT_FOLDER}/**/{TEMPORARY}*.tmp"):
                 path.unlink()
+            for path in list(self.folder.iterdir()):
+                if (case := self.find(path.name)) is not None:
+                    self.remove_if_empty(case)
 
 
 def _changed(case: Case) -> float:

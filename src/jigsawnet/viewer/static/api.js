@@ -80,6 +80,6 @@ async function reach(path, options) {
   try {
     return await fetch(path, options);
   } catch {
-    throw new ApiError(0, "The server does not answer. Is jigsawnet view still running?");
+    throw new ApiError(0, "The server does not answer. Is jigsawnet still running?");
   }
 }
