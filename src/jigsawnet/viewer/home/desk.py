@@ -114,6 +114,7 @@ class Desk:
             self._check_idle()
             if self.case is None or self.review is None:
                 raise InputError("There are no pieces yet; drop scans of them first.")
+            self._put_away()  # solved before: its folder is about to be written
             self._begin("solving", self._solve, self.case, self.review)
 
     def open(self, name: str) -> None:
@@ -283,7 +284,6 @@ class Desk:
         def decided(puzzle: Puzzle) -> Constraints:
             return Constraints() if replay is None else self._decided(case, replay, puzzle)
 
-        self._put_away()  # solved before: its folder is about to be written
         run = solve_run(
             request, case.run_folder, constraints=decided, context=Context(tell, stop), on_pieces=on_pieces,
             on_poses=show,

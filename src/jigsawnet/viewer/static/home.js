@@ -1,5 +1,5 @@
 /** The page of cases: drop, see what was cut out, solve. `window.home` is for tests and the curious. */
-import { Api, at } from "./api.js";
+import { Api, ApiError, at } from "./api.js";
 import { wireTheme } from "./chrome.js";
 import { byId, make, plural } from "./dom.js";
 import { countsOf, ReviewView } from "./home_review.js";
@@ -81,26 +81,25 @@ async function refresh() {
     review.clear();
     byId("refused").hidden = true;
     await showCases();
-  } else if (phase === "found" || phase === "open" || phase === "solving") await showFound();
-  else if (phase === "reading" || uploading) showReading();
+  } else if (!uploading && ["found", "open", "solving"].includes(phase)) await showFound();
+  else showReading();
   byId("stop").hidden = !isBusy;
   byId("solve").hidden = isBusy || uploading;
   byId("see").hidden = !desk.open;
   byId("add").hidden = isBusy || uploading;
   byId("solve").disabled = !review.review || review.review.n_pieces < 2;
-  if (desk.error) explain(new Error(desk.error));
+  if (desk.error) explain(new ApiError(422, desk.error));
 }
 
 function showReading() {
   shown = null;
   review.clear();
-  byId("found").textContent = uploading ? "Taking the files …" : "Looking for pieces …";
-  byId("hint").textContent = "";
+  byId("found").textContent = uploading ? "Taking the files …" : desk.phase === "reading" ? "Looking for pieces …" : "No pieces yet";
+  byId("hint").textContent = uploading ? "" : desk.error;
   byId("solve").disabled = true;
 }
 
 async function showFound() {
-  byId("files").replaceChildren();
   const found = await api.get("/api/review").catch((error) => {
     if (error.status !== 404) throw error;
     return null;
