@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import httpx
 import pytest
 
+from jigsawnet.edits import Pin
+from jigsawnet.errors import OutputError
+from jigsawnet.io.edits_json import EDITS_FILE, save_edits
+from jigsawnet.io.replay import Replay
+from jigsawnet.runs import open_run
+from jigsawnet.runs.table import edits_of
+from jigsawnet.types import Constraints, Puzzle
 from jigsawnet.viewer.home.cases import Cases, own_folder
+from jigsawnet.viewer.home.desk import OLD_EDITS
 from jigsawnet.viewer.home.intake import IntakeLimits
 from jigsawnet.viewer.home.serve import Home
 
@@ -145,3 +154,64 @@ def test_cases_lie_in_a_folder_of_the_person(monkeypatch: pytest.MonkeyPatch, tm
     assert own_folder() == tmp_path / "jigsawnet" / "cases"
     monkeypatch.setattr("sys.platform", "win32")
     assert own_folder() == tmp_path / "jigsawnet" / "cases"
+
+
+def _dropped(cases: Path, name: str, solved_nine: Path) -> Path:
+    """A case with the nine pieces as a folder, not solved."""
+    shutil.copytree(solved_nine.parent / "pieces", cases / name / "scans" / "nine")
+    return cases / name
+
+
+def test_reading_is_stopped_between_two_steps(
+    client: httpx.Client, home: Home, solved_nine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_for_ever(inputs: object, options: object, progress: Callable[[str, int, int], None], memory: object) -> None:
+        while True:
+            progress("cut", 1, 2)
+
+    monkeypatch.setattr("jigsawnet.viewer.home.desk.load_input", read_for_ever)
+    _dropped(tmp_path / "cases", "one", solved_nine)
+    assert client.post("/api/cases/one/look").json()["phase"] == "reading"
+    assert client.post("/api/cases/one/look").status_code == 409
+    assert client.post("/api/stop").status_code == 202
+    home.desk.wait()
+    state = client.get("/api/desk").json()
+    assert (state["phase"], state["error"]) == ("empty", "Stopped.")
+
+
+def test_a_run_that_another_workbench_has_is_not_solved(
+    solved_nine: Path, tmp_path: Path, let_in: Callable[[str], httpx.Client]
+) -> None:
+    def taken(_: Path) -> AbstractContextManager[None]:
+        raise OutputError("The workbench is open already.")
+
+    home = Home(Cases(tmp_path / "cases"), taken)
+    home.start()
+    _dropped(tmp_path / "cases", "one", solved_nine)
+    with let_in(home.address) as client:
+        client.post("/api/cases/one/look")
+        home.desk.wait()
+        assert client.get("/api/review").json()["n_pieces"] == 9
+        assert client.get("/api/review/pieces/8.png").content.startswith(b"\x89PNG")
+        assert client.get("/api/review/pieces/9.png").status_code == 404
+        assert client.post("/api/solve").status_code == 202
+        home.desk.wait()
+        state = client.get("/api/desk").json()
+    assert (state["phase"], state["error"], state["open"]) == ("found", "The workbench is open already.", False)
+    home.stop()
+
+
+def test_edits_of_pieces_that_are_gone_are_laid_aside(home: Home, solved_nine: Path, tmp_path: Path) -> None:
+    folder = _dropped(tmp_path / "cases", "one", solved_nine)
+    shutil.copytree(solved_nine, folder / "run")
+    run = open_run(folder / "run")
+    start, names = edits_of(run), run.puzzle.names()
+    save_edits(run.folder, start.added(Pin((3,))), names)
+    case = Cases(tmp_path / "cases").find("one")
+    assert case is not None
+    kept = Puzzle("all", run.puzzle.pieces)
+    assert home.desk._decided(case, Replay(folder / "run" / EDITS_FILE), kept).pinned
+    fewer = Puzzle("fewer", tuple(dataclasses.replace(piece, idx=k) for k, piece in enumerate(run.puzzle.pieces[4:])))
+    assert home.desk._decided(case, Replay(folder / "run" / EDITS_FILE), fewer) == Constraints()
+    assert not (folder / "run" / EDITS_FILE).exists()
+    assert (folder / "run" / OLD_EDITS).exists()

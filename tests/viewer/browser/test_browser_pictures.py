@@ -89,7 +89,7 @@ def test_the_pictures_of_the_papers(
 
 
 def test_the_pictures_of_the_page_of_cases(open_window: Callable[..., Any], tmp_path: Path) -> None:
-    photo = np.asarray(Image.open(ROOT / "examples" / "photo.jpg").convert("RGB"))
+    photo = np.asarray(Image.open(ROOT / "examples" / "photo.jpg").convert("RGB").reduce(2))
     puzzle, _ = shred_images([photo], ShredConfig(pieces=24), np.random.default_rng(5))
     side = 5 * max(max(piece.mask.shape) for piece in puzzle.pieces)
     files = []
