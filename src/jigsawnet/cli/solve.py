@@ -74,7 +74,7 @@ class Solve:
     """Watch in the browser while the pieces come together; afterwards it is the workbench, until Ctrl-C."""
     review: Flag = False
     """See in the browser what is cut out of the scans, and correct it, before the solve is started there; afterwards it is the
-    workbench. The corrections are kept in review.json in the run folder, for --corrections."""
+    workbench. The corrections are kept in the run folder, in review.json."""
     no_browser: Flag = False
     """With --view or --review: only print the address."""
     json: Flag = False
