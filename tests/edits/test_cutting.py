@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jigsawnet.edits.cutting import BrushOff, BrushOn, Correction, Discard, Merge, Part, Parts, Split
+from jigsawnet.edits.cutting import BrushOff, BrushOn, Correction, Discard, Merge, Split
+from jigsawnet.edits.parts import Part, Parts
 from jigsawnet.errors import EditError
 
 SIZE = (300, 200)

@@ -19,9 +19,9 @@ from jigsawnet.runs import open_run
 from jigsawnet.runs.table import edits_of
 from jigsawnet.types import Constraints, Puzzle
 from jigsawnet.viewer.home.cases import Cases, own_folder
-from jigsawnet.viewer.home.desk import OLD_EDITS
 from jigsawnet.viewer.home.intake import IntakeLimits
 from jigsawnet.viewer.home.serve import Home
+from jigsawnet.viewer.home.table import OLD_EDITS, decide
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_run_that_another_workbench_has_is_not_solved(
     home.stop()
 
 
-def test_edits_of_pieces_that_are_gone_are_laid_aside(home: Home, solved_nine: Path, tmp_path: Path) -> None:
+def test_edits_of_pieces_that_are_gone_are_laid_aside(solved_nine: Path, tmp_path: Path) -> None:
     folder = _dropped(tmp_path / "cases", "one", solved_nine)
     shutil.copytree(solved_nine, folder / "run")
     run = open_run(folder / "run")
@@ -210,8 +210,8 @@ def test_edits_of_pieces_that_are_gone_are_laid_aside(home: Home, solved_nine: P
     case = Cases(tmp_path / "cases").find("one")
     assert case is not None
     kept = Puzzle("all", run.puzzle.pieces)
-    assert home.desk._decided(case, Replay(folder / "run" / EDITS_FILE), kept).pinned
+    assert decide(case, Replay(folder / "run" / EDITS_FILE), kept).pinned
     fewer = Puzzle("fewer", tuple(dataclasses.replace(piece, idx=k) for k, piece in enumerate(run.puzzle.pieces[4:])))
-    assert home.desk._decided(case, Replay(folder / "run" / EDITS_FILE), fewer) == Constraints()
+    assert decide(case, Replay(folder / "run" / EDITS_FILE), fewer) == Constraints()
     assert not (folder / "run" / EDITS_FILE).exists()
     assert (folder / "run" / OLD_EDITS).exists()

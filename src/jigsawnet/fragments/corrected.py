@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jigsawnet.edits.cutting import Correction, Part, Parts
+from jigsawnet.edits.cutting import Correction
+from jigsawnet.edits.parts import Part, Parts
 from jigsawnet.errors import EditError
 from jigsawnet.fragments.scan import ScanResult, cut_out
 from jigsawnet.types import UInt8Array

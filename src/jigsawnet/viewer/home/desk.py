@@ -17,25 +17,22 @@ from typing import Any, Literal
 from starlette.types import ASGIApp
 
 from jigsawnet.context import Context
-from jigsawnet.errors import FormatError, InputError, JigsawNetError
+from jigsawnet.errors import InputError, JigsawNetError
 from jigsawnet.geometry import SE2
-from jigsawnet.io.edits_json import EDITS_FILE, has_edits
 from jigsawnet.io.images import silent_decoders
-from jigsawnet.io.replay import Replay
 from jigsawnet.loading import Loaded, Memory, ScanInput, load_input
 from jigsawnet.runs import Request, Run, open_run, solve_run
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Constraints, Puzzle
-from jigsawnet.viewer.app import create_app
 from jigsawnet.viewer.events import EventHub
 from jigsawnet.viewer.home.cases import Case, Cases
 from jigsawnet.viewer.home.review import Review
+from jigsawnet.viewer.home.table import Table, decide, replay_of
 from jigsawnet.viewer.session import Session, StaleError
 
 Phase = Literal["empty", "reading", "found", "solving", "open"]
 Hold = Callable[[Path], AbstractContextManager[None]]
 """Keeps other workbenches off a run's folder."""
-OLD_EDITS = "edits-before-review.json"
 _PROGRESS_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
@@ -43,19 +40,6 @@ log = logging.getLogger(__name__)
 
 class _StoppedError(JigsawNetError):
     """Somebody has stopped the reading."""
-
-
-class Table:
-    """A session, its application, and the lock of its folder."""
-
-    def __init__(self, session: Session, resources: ExitStack) -> None:
-        self.session, self.app = session, create_app(session)
-        self._resources = resources
-
-    def close(self) -> None:
-        """End it; other workbenches may have the folder."""
-        self.session.close()
-        self._resources.close()
 
 
 class Desk:
@@ -263,7 +247,7 @@ class Desk:
 
     def _solve(self, case: Case, review: Review) -> None:
         request = replace(self._base, inputs=case.inputs, scans=self._scans(case))
-        replay = self._replay_of(case)
+        replay = replay_of(case)
         stop = self._stop or Stop()
 
         def tell(stage: str, done: int, total: int) -> None:
@@ -282,7 +266,7 @@ class Desk:
                 self._change("solving")
 
         def decided(puzzle: Puzzle) -> Constraints:
-            return Constraints() if replay is None else self._decided(case, replay, puzzle)
+            return Constraints() if replay is None else decide(case, replay, puzzle)
 
         run = solve_run(
             request, case.run_folder, constraints=decided, context=Context(tell, stop), on_pieces=on_pieces,
@@ -305,20 +289,6 @@ class Desk:
             if self.table is not None:
                 self.table.close()
             self.table = None
-
-    def _replay_of(self, case: Case) -> Replay | None:
-        edits = case.run_folder / EDITS_FILE
-        return Replay(edits) if edits.is_file() and has_edits(edits) else None
-
-    def _decided(self, case: Case, replay: Replay, puzzle: Puzzle) -> Constraints:
-        """What was decided on the workbench before; edits that speak of pieces which are gone are laid aside."""
-        try:
-            return replay.constraints(puzzle)
-        except FormatError:  # pieces are gone that they speak of
-            edits = case.run_folder / EDITS_FILE
-            edits.replace(case.run_folder / OLD_EDITS)
-            replay.edits = None
-            return Constraints()
 
 
 def _first_picture(memory: Memory, loaded: Loaded | None) -> Any:

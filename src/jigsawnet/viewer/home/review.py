@@ -9,7 +9,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from jigsawnet.edits.cutting import Correction, Part
+from jigsawnet.edits.cutting import Correction
+from jigsawnet.edits.parts import Part
 from jigsawnet.errors import EditError
 from jigsawnet.fragments.corrected import correct_parts, parts_of
 from jigsawnet.io.review_json import load_review, parse_correction, save_review
