@@ -160,6 +160,12 @@ class Desk:
         while (thread := self._thread) is not None and thread.is_alive():
             thread.join()
 
+    def end_streams(self) -> None:
+        """Tell no window anything any more."""
+        if (table := self.table) is not None:
+            table.session.hub.close()
+        self.hub.close()
+
     def close(self) -> None:
         """End all."""
         self.stop()

@@ -33,7 +33,12 @@ class Home(Server):
         """
         cases.tidy()
         self.desk, self.intake = Desk(cases, hold, base, on_solved), Intake(intake)
-        super().__init__(create_home(self.desk, self.intake, self.ask_to_end), self._end, port, limits)
+        super().__init__(create_home(self.desk, self.intake, self._quit), self._end, port, limits)
+
+    def _quit(self) -> None:
+        """A person ends the program: the server waits for no stream."""
+        self.desk.end_streams()
+        self.ask_to_end()
 
     def _end(self) -> None:
         self.intake.close()

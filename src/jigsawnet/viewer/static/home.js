@@ -238,8 +238,8 @@ function wireButtons() {
   }));
   byId("banner").addEventListener("click", () => banner(null));
   byId("quit").addEventListener("click", () => queue.run(async () => {
+    ended = true; // the stream may end before the answer comes
     await api.post("/api/end");
-    ended = true;
     source.close();
     byId("main").replaceChildren(make("div", { class: "ended" }, make("h2", {}, "jigsawnet has ended"), make("p", { class: "quiet" }, "Everything is kept. This window can be closed.")));
     say("Ended.");
