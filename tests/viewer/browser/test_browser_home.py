@@ -189,7 +189,7 @@ def test_what_was_cut_out_is_corrected_undone_and_solved_as_corrected(
     assert desk.pieces() == [1, 3, 4], "replayed when the scan is cut again"
 
 
-def test_a_folder_of_pieces_is_taken_as_it_is(
+def test_a_folder_of_pieces_is_taken_as_it_is_and_the_program_ended(
     serve_home: Callable[..., Home], open_home: Callable[..., Desk], nine_pieces: tuple[Puzzle, Assembly], tmp_path: Path
 ) -> None:
     write_pieces(tmp_path / "letter", nine_pieces[0])
@@ -202,6 +202,9 @@ def test_a_folder_of_pieces_is_taken_as_it_is(
     assert desk.page.inner_text("#found") == "9 pieces"
     assert desk.page.locator(".singles img").count() == 9
     assert desk.page.locator("#refused li").count() == 0
+    desk.page.click("#quit")
+    desk.until("() => document.getElementById('main').textContent.includes('jigsawnet has ended')")
+    assert not desk.page.is_visible("#banner")
 
 
 def test_what_cannot_be_used_is_refused_in_a_sentence(
