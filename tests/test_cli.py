@@ -399,7 +399,15 @@ def test_options_out_of_range(arguments: str, sentence: str, capsys: Capture) ->
     assert refusal(capsys, *arguments.split()) == sentence
 
 
-@pytest.mark.parametrize("arguments", ["", "fly", "solve x", "solve x -o y --bogus 1", "solve x -o y --seed many"])
+def test_alone_without_the_extra_it_says_what_to_install_and_helps(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr("jigsawnet.cli.find_spec", lambda name: None)
+    assert exit_code([]) == 2
+    said = capsys.readouterr().err
+    assert "pip install 'jigsawnet[web]'" in said
+    assert "--help" in said
+
+
+@pytest.mark.parametrize("arguments", ["fly", "solve x", "solve x -o y --bogus 1", "solve x -o y --seed many"])
 def test_what_is_no_command_exits_with_2(arguments: str, capsys: Capture) -> None:
     assert exit_code(arguments.split()) == 2
     assert "--help" in capsys.readouterr().err

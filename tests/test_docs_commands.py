@@ -32,6 +32,8 @@ EXCUSED = {
     r"pip install ": "changes the Python that runs the tests",
     r"make ": "the targets run these tests themselves, or set up an environment",
     r"(JIGSAWNET_PICTURES=1 )?\.venv/bin/pytest ": "the tests themselves",
+    r"jigsawnet$": "waits for a person in a browser; tests/viewer runs it",
+    r"jigsawnet solve .*--review": "waits for a person in a browser; tests/viewer runs it",
     r"jigsawnet view ": "waits for a person in a browser; tests/viewer runs it",
     r"jigsawnet solve .*--view": "waits for a person in a browser; tests/viewer runs it",
     r"jigsawnet bench ": "needs a folder of photographs and takes long; tests/jigsawnet_bench runs it",

@@ -21,6 +21,7 @@ from PIL import Image
 
 import jigsawnet.io
 from jigsawnet.edits import Accept, Edits, Move, Pin, Solved
+from jigsawnet.edits.cutting import BrushOn, Discard, Split
 from jigsawnet.geometry import SE2
 from jigsawnet.io import (
     array_store,
@@ -35,6 +36,7 @@ from jigsawnet.io import (
     json_text,
     pages,
     pieces,
+    review_json,
     run_folder,
     scans,
     toml_text,
@@ -90,6 +92,11 @@ def _write_run(path: Path) -> None:
 def _write_edits(path: Path) -> None:
     held = (Move({0: SE2(0.1, 2.0, 3.0)}, ((0, 1),)), Pin((2,)), Solved(PLACED), Accept(0, 1))
     edits_json.save_edits(path.parent, Edits(ASSEMBLY, held, 3), NAMES)
+
+
+def _write_review(path: Path) -> None:
+    stroke = BrushOn("a.png", ((0.0, 0.5), (9.0, 9.0)), 4.5, (7.0, 8.0))
+    review_json.save_review(path, (Discard("a.png", ((1.5, 2.0),)), Split("b.png", ((0.0, 0.0), (9.0, 9.0))), stroke))
 
 
 def _write_alignments(path: Path) -> None:
@@ -165,6 +172,7 @@ READERS: dict[Any, Reader] = {
     pieces.read_key_color: Reader(
         "bg_color.txt", lambda p: p.write_text("8 248 8\n"), lambda p: pieces.read_key_color(p.parent)
     ),
+    review_json.load_review: Reader("review.json", _write_review, review_json.load_review),
     run_folder.read_folder: Reader("run.json", _write_run, lambda p: run_folder.read_folder(p.parent).load("pieces")),
     run_folder.read_record: Reader("run.json", _write_run, run_folder.read_record),
     scans.read_scan: Reader("i.png", _write_picture, scans.read_scan),
@@ -173,7 +181,7 @@ READERS: dict[Any, Reader] = {
 }
 NOT_FILES = {
     array_store.read_text_array, edits_json.parse_edit, edits_json.parse_pose, json_files.parse_rigid, json_text.parse_json,
-    pages.parse_pages, toml_text.parse_toml,
+    pages.parse_pages, review_json.parse_correction, toml_text.parse_toml,
 }  # fmt: skip
 """They take what other readers have read, and texts of their own in their tests."""
 

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from jigsawnet.cli.commands import COMMANDS, without_collecting
 from jigsawnet.cli.speech import say, say_error
@@ -13,6 +14,7 @@ from jigsawnet.errors import JigsawNetError
 from jigsawnet.version import __version__
 
 EXAMPLES = """
+  jigsawnet                                    the page in the browser: drop scans, solve, correct, export
   jigsawnet solve pieces/ -o result/           pieces in, picture out
   jigsawnet solve scan1.png -o result/         the same from a scan that shows many pieces
   jigsawnet view result/                       see it in the browser, correct it, solve on
@@ -62,13 +64,18 @@ def _sentence(error: Exception) -> str:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words[0] in ("-h", "--help"):
-        for line in help_text().splitlines():
-            say(line, error=not words)
-        return 0 if words else 2
-    if words[0] == "--version":
+    if words and words[0] in ("-h", "--help"):
+        _say_help()
+        return 0
+    if words and words[0] == "--version":
         say(f"jigsawnet {__version__}")
         return 0
+    if not words:
+        if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+            say_error("The page in the browser needs FastAPI and uvicorn: install them with pip install 'jigsawnet[web]'.")
+            _say_help(error=True)
+            return 2
+        words = ["start"]
     if words[0] not in COMMANDS:
         return _no_such_command(words[0])
     with without_collecting():
@@ -76,6 +83,11 @@ def _run(words: list[str]) -> int:
 
         command = tyro.cli(COMMANDS[words[0]].load(), prog=f"jigsawnet {words[0]}", args=words[1:])
     return int(command.run())
+
+
+def _say_help(*, error: bool = False) -> None:
+    for line in help_text().splitlines():
+        say(line, error=error)
 
 
 def help_text() -> str:

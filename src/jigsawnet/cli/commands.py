@@ -25,6 +25,11 @@ class Entry:
 
 
 COMMANDS = {
+    "start": Entry(
+        "start",
+        "Start",
+        "Open the page in the browser to drop scans on: cut out, solve, correct and export without a command.",
+    ),
     "solve": Entry("solve", "Solve", "Put pieces together, from a folder of them or from scans that show many."),
     "view": Entry("view", "View", "Open a run in the browser, to see it, correct it and solve on."),
     "export": Entry(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,10 +74,10 @@ def _piece_records(cut: CutScan) -> list[dict[str, Any]]:
 
 
 def _scan_record(cut: CutScan) -> dict[str, Any]:
-    record = {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding) for finding in cut.findings]}
+    record = {"name": cut.name, "scale": cut.factor, "findings": [_to_json(finding, cut.numbers) for finding in cut.findings]}
     return record if cut.view is None else record | {"straightened": cut.view.record()}
 
 
-def _to_json(finding: Finding) -> dict[str, Any]:
-    pieces = [k + 1 for k in finding.pieces]
+def _to_json(finding: Finding, numbers: Sequence[int]) -> dict[str, Any]:
+    pieces = [numbers[k] for k in finding.pieces]
     return {"kind": finding.kind, "sentence": finding.sentence, "box": finding.box, "pieces": pieces}

@@ -77,8 +77,11 @@ class Solve:
     """Who solves, for the history (history.jsonl)."""
     view: Flag = False
     """Watch in the browser while the pieces come together; afterwards it is the workbench, until Ctrl-C."""
+    review: Flag = False
+    """See in the browser what is cut out of the scans, and correct it, before the solve is started there; afterwards it is the
+    workbench. The corrections are kept in the run folder, in review.json."""
     no_browser: Flag = False
-    """With --view: only print the address."""
+    """With --view or --review: only print the address."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
     scans: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
@@ -97,6 +100,8 @@ class Solve:
         request = Request(
             self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff, self.weights
         )
+        if self.review:
+            return self._review(request)
         stop, limit = Stop.after(self.time_limit), self.memory_limit and read_size(self.memory_limit)
         edits = self.edits or (None if self.without_edits else kept_edits(self.out))
         passed_over = check_free(self.out, edits)
@@ -138,6 +143,17 @@ class Solve:
                 with leave_on_signals():
                     watcher.stay(run)
         return code
+
+    def _review(self, request: Request) -> int:
+        """Show what is cut out first."""
+        from jigsawnet.cli.review import review_first  # noqa: PLC0415 - only this needs the extra web
+
+        for option in ("view", "json", "edits", "time_limit", "memory_limit", "workers", "scheduler"):
+            if getattr(self, option):
+                raise ConfigError(f"--review cannot be combined with --{option.replace('_', '-')}; give only one of them.")
+        if self.scans.corrections is not None:
+            raise ConfigError("--review begins with the corrections in the run folder; leave --corrections out.")
+        return review_first(request, self.out, self.no_browser)
 
 
 def _say_run(run: Run, as_json: bool) -> None:

@@ -98,9 +98,9 @@ def hold_workbench(folder: Path) -> Iterator[None]:
         yield
 
 
-def invite(address: str, no_browser: bool) -> None:
+def invite(address: str, no_browser: bool, what: str = "The workbench") -> None:
     """Print the address and, unless it is not wanted, open it."""
-    say(f"The workbench is open at {address}")
+    say(f"{what} is open at {address}")
     say("Ctrl-C ends it.")
     if not no_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -120,10 +120,10 @@ def _slope(luma: Float32Array, sigma_px: float) -> Float32Array:
 
 def _touching(result: ScanResult) -> Iterator[Finding]:
     for group in result.split:
-        sentence = f"Pieces {_names(group)} touch and were cut apart at the narrow neck between them: check the cut."
+        sentence = f"Pieces {_names(result, group)} touch and were cut apart at the narrow neck between them: check the cut."
         yield Finding("touching", sentence, _around(result, group), group)
     for k in result.suspects:
-        sentence = f"Piece {k + 1} is probably two pieces that touch: lay them apart and scan again."
+        sentence = f"Piece {result.number(k)} is probably two pieces that touch: lay them apart and scan again."
         yield Finding("touching", sentence, result.pieces[k].box, (k,))
 
 
@@ -220,13 +220,13 @@ def _about(result: ScanResult, kind: Kind, chosen: tuple[int, ...], rest: str) -
     """One finding about several pieces, if there are any: "Pieces 1 and 4 are ..."."""
     if chosen:
         start, them, their = ("Piece {} is ", "it", "its") if len(chosen) == 1 else ("Pieces {} are ", "them", "their")
-        sentence = start.format(_names(chosen)) + rest.format(them=them, their=their)
+        sentence = start.format(_names(result, chosen)) + rest.format(them=them, their=their)
         yield Finding(kind, sentence, _around(result, chosen), chosen)
 
 
-def _names(chosen: Sequence[int]) -> str:
-    """Numbers for a person, from 1: "1, 2 and 5", or how many more there are."""
-    words = [str(k + 1) for k in chosen]
+def _names(result: ScanResult, chosen: Sequence[int]) -> str:
+    """Numbers for a person: "1, 2 and 5", or how many more there are."""
+    words = [str(result.number(k)) for k in chosen]
     if len(words) > _MOST_NAMES:
         words = [*words[: _MOST_NAMES - 1], f"{len(words) - _MOST_NAMES + 1} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -267,7 +267,7 @@ def draw_findings(picture: UInt8Array, result: ScanResult, findings: Sequence[Fi
         cv2.drawContours(canvas, scaled, -1, color, line_px, cv2.LINE_AA)
         x, y, box_width, box_height = piece.box
         middle = (x + box_width / 2) * scale, (y + box_height / 2) * scale
-        _write(canvas, [str(k + 1), *words], middle, max(size) / 1800.0)
+        _write(canvas, [str(result.number(k)), *words], middle, max(size) / 1800.0)
     return canvas
 
 

@@ -99,6 +99,12 @@ class ScanResult:
     """Objects left out because they are foreign rectangles."""
     n_edges: int = 0
     """Strips left out because they are the edge of the scan itself."""
+    numbers: tuple[int, ...] = ()
+    """Numbers of the pieces for people, where a person has corrected them; otherwise they are counted from 1."""
+
+    def number(self, k: int) -> int:
+        """The number of piece ``k`` for people."""
+        return self.numbers[k] if self.numbers else k + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +145,7 @@ def find_pieces(
     kept = [o for o in objects if not (config.drop_rectangles and is_foreign_rectangle(o.mask, [p.mask for p in objects]))]
     parts = _suspect_large([part for o in kept for part in _split(o, usual, config.split)])
     order = _reading_order(parts)
-    pieces = tuple(_cut_out(picture, parts[k], config.margin_px) for k in order)
+    pieces = tuple(cut_out(picture, parts[k].mask, parts[k].corner, config.margin_px) for k in order)
     origins = [parts[k].origin for k in order]
     groups = [tuple(i for i, origin in enumerate(origins) if origin == one) for one in sorted(set(origins))]
     return ScanResult(
@@ -205,9 +211,9 @@ def _reading_order(parts: Sequence[_Object]) -> list[int]:
     return [int(k) for k in np.lexsort((middles[:, 0], rows))]
 
 
-def _cut_out(picture: UInt8Array, part: _Object, margin: int) -> ScanPiece:
-    """Crop with a margin; beyond the scan the outermost pixels are repeated."""
-    (height, width), (x, y) = part.mask.shape, part.corner
+def cut_out(picture: UInt8Array, mask: BoolArray, corner: tuple[int, int], margin: int) -> ScanPiece:
+    """The piece ``mask (h, w)`` at ``corner`` xy with a margin; beyond the scan the outermost pixels are repeated."""
+    (height, width), (x, y) = mask.shape, corner
     page_height, page_width = picture.shape[:2]
     cut_off = x <= 0 or y <= 0 or x + width >= page_width or y + height >= page_height
     left, top = max(0, x - margin), max(0, y - margin)
@@ -215,7 +221,7 @@ def _cut_out(picture: UInt8Array, part: _Object, margin: int) -> ScanPiece:
     before = (margin - (y - top), margin - (x - left))
     after = (height + 2 * margin - window.shape[0] - before[0], width + 2 * margin - window.shape[1] - before[1])
     image = np.pad(window, ((before[0], after[0]), (before[1], after[1]), (0, 0)), mode="edge")
-    return ScanPiece(image, np.pad(part.mask, margin), (x - margin, y - margin), cut_off)
+    return ScanPiece(image, np.pad(mask, margin), (x - margin, y - margin), cut_off)
 
 
 def clean_rim(image: UInt8Array, mask: BoolArray) -> UInt8Array:

@@ -6,7 +6,7 @@ decides how they are read. `load_puzzle` reads one folder of pieces, and `cut_sc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,13 +29,27 @@ from jigsawnet.loading.pieces import (
     read_pieces,
     to_puzzle,
 )
-from jigsawnet.loading.scans import CheckPicture, CutScan, ScanInput, cut_scans, find_scale, no_pieces
+from jigsawnet.loading.scans import (
+    CheckPicture,
+    CutScan,
+    FoundScan,
+    ScanInput,
+    ScanScale,
+    cut_scan,
+    cut_scans,
+    find_scale,
+    find_scans,
+    no_pieces,
+    read_corrections,
+)
 from jigsawnet.types import Piece, Progress, Puzzle, UInt8Array, no_progress
 
 __all__ = [
     "CheckPicture",
     "CutScan",
+    "FoundScan",
     "Loaded",
+    "Memory",
     "ScanInput",
     "cut_scans",
     "find_scale",
@@ -69,17 +83,40 @@ class Loaded:
         object.__setattr__(self, "backs", MappingProxyType(dict(self.backs)))
 
 
+@dataclass(slots=True)
+class Memory:
+    """What was found on scans, so that pieces can be corrected without being looked for again."""
+
+    room_px: int = 200_000_000
+    """Pixels of pictures that are kept; others are read again when they are needed."""
+    scale: ScanScale = field(default_factory=lambda: ScanScale((), None, ()))
+    scans: list[FoundScan] = field(default_factory=list)
+    is_whole: bool = False
+    """True when all scans have been looked at."""
+
+    def keep(self, found: Iterable[FoundScan]) -> Iterator[FoundScan]:
+        """The same scans, each kept when it has been used."""
+        for one in found:
+            yield one
+            if self.room_px:
+                is_room = sum(old.front.n_pixels for old in self.scans) + one.front.n_pixels <= self.room_px
+                self.scans.append(one if is_room else one.let_go())
+        self.is_whole = bool(self.scans)
+
+
 def load_input(
     paths: Sequence[str | Path],
     options: ScanInput = ScanInput(),  # noqa: B008 - frozen and empty
     progress: Progress = no_progress,
+    memory: Memory | None = None,
 ) -> Loaded:
     """Read pieces and scans: folders, files, or both.
 
     Pictures with transparency or a known background colour hold one piece each. So do the others, unless they show several:
     files of which any does, or a folder of which at least half do, are scans. Pictures of like size that are filled to their
     sides are whole pieces (`ScanInput.filled`). ``Loaded.puzzle.warnings`` says all that a person
-    should know, the findings on the scans included, the gravest first.
+    should know, the findings on the scans included, the gravest first. What was found on scans is kept in ``memory``, if it is
+    given, and taken from there the next time.
 
     Raises:
         InputError: something cannot be read, scans and single pieces are mixed, or there are fewer than two pieces.
@@ -91,6 +128,8 @@ def load_input(
         raise InputError("Give a folder of pieces, or scans of them.")
     pictures = [picture for place in places for picture in _list_place(place, options.pages)]
     unread = say_left_out([*places, *options.back])
+    if memory is not None and memory.is_whole:
+        return _with_words(_cut_and_join(memory.scale, memory.scans, options), unread)
     any_file = any(not place.is_dir() for place in places)
     backs, said = list_scans(options.back, options.pages) if options.back else [], ""
     outcomes = read_pieces(pictures, progress)
@@ -101,7 +140,7 @@ def load_input(
         scans = [picture.page for picture in pictures]
         read = {page: outcome.pixels for page, outcome in zip(scans, outcomes, strict=True) if outcome.pixels is not None}
         del outcomes
-        return _with_words(_load_scans(scans, read, backs, options, progress), unread)
+        return _with_words(_load_scans(scans, read, backs, options, progress, memory or Memory(0)), unread)
     _refuse_scan_options(options)
     name = folder_name(places[0]) if places[0].is_dir() else places[0].resolve().parent.name or "puzzle"
     puzzle = to_puzzle(name, outcomes, " and ".join(str(place) for place in places[:2]))
@@ -166,14 +205,28 @@ def _refuse_scan_options(options: ScanInput) -> None:
 
 
 def _load_scans(
-    scans: list[Page], read: dict[Page, UInt8Array], backs: list[Page], options: ScanInput, progress: Progress
+    scans: list[Page],
+    read: dict[Page, UInt8Array],
+    backs: list[Page],
+    options: ScanInput,
+    progress: Progress,
+    memory: Memory,
 ) -> Loaded:
-    scale = find_scale(scans, options, read)
+    memory.scale = find_scale(scans, options, read)
+    found = find_scans(scans, memory.scale, backs, options, progress, read)
+    return _cut_and_join(memory.scale, memory.keep(found), options)
+
+
+def _cut_and_join(scale: ScanScale, found: Iterable[FoundScan], options: ScanInput) -> Loaded:
+    """The pieces of all scans, cut out one scan after the other."""
+    corrections = read_corrections(options)
     pieces: list[Piece] = []
     laid: dict[int, Piece] = {}
     checks: list[CheckPicture] = []
-    for cut in cut_scans(scans, scale, backs, options, progress, read):
-        first = len(pieces)
+    scans: list[Page] = []
+    for one in found:
+        cut, first = cut_scan(one, options, corrections), len(pieces)
+        scans.append(one.front.page)
         pieces += [replace(piece, idx=first + piece.idx) for piece in cut.pieces]
         laid |= {first + k: replace(back, idx=first + k) for k, back in cut.backs.items()}
         checks += cut.checks

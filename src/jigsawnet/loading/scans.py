@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from jigsawnet.edits.cutting import Correction
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.fragments.background import Box
 from jigsawnet.fragments.backs import lay_back, pair_sides
 from jigsawnet.fragments.check import Finding, check_scan, draw_findings
+from jigsawnet.fragments.corrected import correct_parts, parts_of, with_parts
 from jigsawnet.fragments.scan import STEPS, ScanConfig, ScanPiece, ScanResult, clean_rim, find_pieces, rescale
 from jigsawnet.fragments.straighten import UNCHANGED, Straightening, draw_straightening, find_straightening
 from jigsawnet.fragments.view import View
 from jigsawnet.io.pages import Page, as_page, parse_pages
+from jigsawnet.io.review_json import load_review
 from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
 from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
 
@@ -51,6 +54,8 @@ class ScanInput:
     filled: Literal["auto", "yes", "no"] = "auto"
     """Whether each picture is one piece that fills it to its sides, as strips and tiles that a program cut out do; auto: when
     three and more strips, or six and more small tiles, are alike in size and what they show reaches their sides."""
+    corrections: Path | None = None
+    """What a person has corrected about the pieces found on the scans: the review.json that the page of review writes."""
     scan: ScanConfig = field(default_factory=ScanConfig)
 
     def __post_init__(self) -> None:
@@ -92,6 +97,46 @@ class CutScan:
     checks: tuple[CheckPicture, ...]
     view: View | None = None
     """How its sheet was seen, when it was straightened; corners are those of the straightened picture then."""
+    numbers: tuple[int, ...] = ()
+    """Numbers of the pieces for people."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of a sheet: the file, the picture as it was taken and as it was straightened, and the pieces found on it."""
+
+    page: Page
+    look: Straightening
+    result: ScanResult
+    pictures: tuple[UInt8Array, UInt8Array] | None
+    """As taken and straightened ``(H, W, 3)``; None: let go, and read again when they are needed."""
+
+    def read(self) -> tuple[UInt8Array, UInt8Array]:
+        """Both pictures."""
+        if self.pictures is not None:
+            return self.pictures
+        taken = read_scan(self.page)
+        return taken, self.look.straighten(taken)
+
+    @property
+    def n_pixels(self) -> int:
+        """Pixels of the picture, if it is kept."""
+        return 0 if self.pictures is None else self.pictures[1].shape[0] * self.pictures[1].shape[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundScan:
+    """What was found on one scan, before it is corrected and cut out."""
+
+    stem: str
+    factor: float
+    front: Side
+    back: Side | None = None
+
+    def let_go(self) -> FoundScan:
+        """The same without the pictures."""
+        back = self.back and replace(self.back, pictures=None)
+        return replace(self, front=replace(self.front, pictures=None), back=back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +241,15 @@ def common_scale(names: Sequence[str], dpis: Sequence[float | None]) -> tuple[li
     return factors, findings
 
 
-def cut_scans(
+def find_scans(
     scans: Sequence[Path | Page],
     scale: ScanScale,
     backs: Sequence[Path | Page],
     options: ScanInput,
     progress: Progress = no_progress,
     already_read: MutableMapping[Page, UInt8Array] | None = None,
-) -> Iterator[CutScan]:
-    """Cut the pieces out of each scan in turn; ``backs`` is empty or holds the back of each scan.
+) -> Iterator[FoundScan]:
+    """Find the pieces on each scan in turn; ``backs`` is empty or holds the back of each scan.
 
     Pictures in ``already_read``, by their pages, are taken out of it instead of being read again.
 
@@ -217,11 +262,36 @@ def cut_scans(
     per_scan = STEPS * (2 if backs else 1) + 1
     for k, (path, stem) in enumerate(zip(scans, piece_stems(scans), strict=True)):
         pixels = (already_read or {}).pop(as_page(path), None)
-        picture = read_scan(path) if pixels is None else on_white(pixels)
+        taken = read_scan(path) if pixels is None else on_white(pixels)
         count = _Count(progress, k * per_scan, per_scan * len(scans))
         look = scale.looks[k] if scale.looks else UNCHANGED
-        yield _cut_scan(path, picture, look, stem, scale.factors[k], backs[k] if backs else None, options, count.step)
+        front = _find(path, taken, look, options, options.boxes(), count.step)
+        yield FoundScan(stem, scale.factors[k], front, _find_back(backs[k], options, count.step) if backs else None)
         count.step()
+
+
+def cut_scans(
+    scans: Sequence[Path | Page],
+    scale: ScanScale,
+    backs: Sequence[Path | Page],
+    options: ScanInput,
+    progress: Progress = no_progress,
+    already_read: MutableMapping[Page, UInt8Array] | None = None,
+) -> Iterator[CutScan]:
+    """Cut the pieces out of each scan in turn, as a person has corrected them; as `find_scans`.
+
+    Raises:
+        InputError, ConfigError: as for `find_scans`.
+        FormatError: the file of corrections breaks its format.
+    """
+    corrections = read_corrections(options)
+    for found in find_scans(scans, scale, backs, options, progress, already_read):
+        yield cut_scan(found, options, corrections)
+
+
+def read_corrections(options: ScanInput) -> tuple[Correction, ...]:
+    """What a person has corrected; nothing without such a file."""
+    return () if options.corrections is None else load_review(options.corrections)
 
 
 def no_pieces(scans: Sequence[Path | Page]) -> InputError:
@@ -230,39 +300,52 @@ def no_pieces(scans: Sequence[Path | Page]) -> InputError:
     return InputError(f"No pieces were found on {names}: lay them apart on a plain background of another colour.")
 
 
-def _cut_scan(
-    path: Path | Page,
-    taken: UInt8Array,
-    look: Straightening,
-    stem: str,
-    factor: float,
-    back_path: Path | Page | None,
-    options: ScanInput,
-    step: Callable[[], None],
-) -> CutScan:
-    picture = look.straighten(taken)
-    front = _find(path.name, picture, options.scan, look.exclude(options.boxes()), step)
-    pieces = tuple(_to_piece(k, stem, piece, factor) for k, piece in enumerate(front.pieces))
-    findings, checks = _said(look) + _check(front), _shown(stem, path, taken, look)
+def cut_scan(found: FoundScan, options: ScanInput, corrections: Sequence[Correction] = ()) -> CutScan:
+    """Cut out what was found on one scan; ``corrections`` are those of all scans."""
+    side, name = found.front, found.front.page.name
+    taken, picture = side.read()
+    front, passed_over = _corrected(side.result, picture, [one for one in corrections if one.scan == name], options)
+    names = [f"{found.stem}-{front.number(k):03d}.png" for k in range(len(front.pieces))]
+    pieces = tuple(_to_piece(k, names[k], piece, found.factor) for k, piece in enumerate(front.pieces))
+    findings = [*_said(side.look), *passed_over, *_check(front)]
+    checks = _shown(found.stem, side.page, taken, side.look)
     backs: dict[int, Piece] = {}
-    if back_path is not None:
-        back_taken = read_scan(back_path)
-        back_look = find_straightening(back_path.name, back_taken, switched_on=options.straighten)
-        back_picture = back_look.straighten(back_taken)
-        back = _find(back_path.name, back_picture, options.scan, back_look.exclude(()), step)
-        placed, shaped = pair_sides(front, back)
-        pairs = placed | shaped
-        for i, j in sorted(pairs.items()):
-            back_piece = _to_piece(i, stem, back.pieces[j], factor * _relative(look, back_look))
-            backs[i] = lay_back(pieces[i], back_piece, any_angle=i in shaped)
-        findings += _unpaired(front, pairs, back_path.name)
-        back_findings = tuple(_said(back_look) + _check(back))
-        checks += _shown(f"{stem} back", back_path, back_taken, back_look)
-        drawn = draw_findings(back_picture, back, back_findings)
-        checks.append(CheckPicture(f"{stem} back.png", drawn, back_path.name, back_findings))
-    checks.insert(0, CheckPicture(f"{stem}.png", draw_findings(picture, front, findings), path.name, tuple(findings)))
+    if found.back is not None:
+        backs, said, drawn = _cut_back(found, found.back, front, pieces)
+        findings += said
+        checks += drawn
+    checks.insert(0, CheckPicture(f"{found.stem}.png", draw_findings(picture, front, findings), name, tuple(findings)))
     corners = tuple(piece.corner for piece in front.pieces)
-    return CutScan(path.name, factor, pieces, corners, backs, tuple(findings), tuple(checks), look.view)
+    numbers = tuple(front.number(k) for k in range(len(pieces)))
+    return CutScan(name, found.factor, pieces, corners, backs, tuple(findings), tuple(checks), side.look.view, numbers)
+
+
+def _corrected(
+    result: ScanResult, picture: UInt8Array, corrections: Sequence[Correction], options: ScanInput
+) -> tuple[ScanResult, list[Finding]]:
+    if not corrections:
+        return result, []
+    parts, passed_over = correct_parts(parts_of(result), corrections)
+    corrected = with_parts(result, parts, picture, options.scan.margin_px)
+    return corrected, [Finding("ignored", sentence) for sentence in passed_over]
+
+
+def _cut_back(
+    found: FoundScan, side: Side, front: ScanResult, pieces: Sequence[Piece]
+) -> tuple[dict[int, Piece], list[Finding], list[CheckPicture]]:
+    """The backs by the numbers of their fronts, what is to be said of pieces without one, and the check pictures."""
+    taken, picture = side.read()
+    placed, shaped = pair_sides(front, side.result)
+    pairs, backs = placed | shaped, {}
+    for i, j in sorted(pairs.items()):
+        factor = found.factor * _relative(found.front.look, side.look)
+        back_piece = _to_piece(i, pieces[i].name, side.result.pieces[j], factor)
+        backs[i] = lay_back(pieces[i], back_piece, any_angle=i in shaped)
+    findings = (*_said(side.look), *_check(side.result))
+    checks = _shown(f"{found.stem} back", side.page, taken, side.look)
+    drawn = draw_findings(picture, side.result, findings)
+    checks.append(CheckPicture(f"{found.stem} back.png", drawn, side.page.name, findings))
+    return backs, _unpaired(front, pairs, side.page.name), checks
 
 
 def _said(look: Straightening) -> list[Finding]:
@@ -283,10 +366,25 @@ def _relative(front: Straightening, back: Straightening) -> float:
     return front.view.dpi / back.view.dpi
 
 
-def _find(name: str, picture: UInt8Array, config: ScanConfig, exclude: Sequence[Box], step: Callable[[], None]) -> ScanResult:
+def _find_back(path: Path | Page, options: ScanInput, step: Callable[[], None]) -> Side:
+    taken = read_scan(path)
+    look = find_straightening(path.name, taken, switched_on=options.straighten)
+    return _find(path, taken, look, options, (), step)
+
+
+def _find(
+    path: Path | Page,
+    taken: UInt8Array,
+    look: Straightening,
+    options: ScanInput,
+    boxes: Sequence[Box],
+    step: Callable[[], None],
+) -> Side:
+    picture = look.straighten(taken)
     if min(picture.shape[:2]) < 16:
-        raise InputError(f"{name} is smaller than 16 x 16 px, too small to show pieces.")
-    return find_pieces(picture, config, exclude=exclude, step=step)
+        raise InputError(f"{path.name} is smaller than 16 x 16 px, too small to show pieces.")
+    result = find_pieces(picture, options.scan, exclude=look.exclude(boxes), step=step)
+    return Side(as_page(path), look, result, (taken, picture))
 
 
 def _check(result: ScanResult) -> list[Finding]:
@@ -294,16 +392,16 @@ def _check(result: ScanResult) -> list[Finding]:
     return check_scan(result) + nothing
 
 
-def _to_piece(number: int, stem: str, piece: ScanPiece, factor: float) -> Piece:
+def _to_piece(idx: int, name: str, piece: ScanPiece, factor: float) -> Piece:
     image, mask = rescale(clean_rim(piece.image, piece.mask), piece.mask, factor)
-    return Piece(number, f"{stem}-{number + 1:03d}.png", np.where(mask[..., None], image, np.uint8(0)), mask.copy())
+    return Piece(idx, name, np.where(mask[..., None], image, np.uint8(0)), mask.copy())
 
 
 def _unpaired(front: ScanResult, pairs: dict[int, int], back_name: str) -> list[Finding]:
     missing = tuple(i for i in range(len(front.pieces)) if i not in pairs)
     if not missing:
         return []
-    which = _listed([str(i + 1) for i in missing])
+    which = _listed([str(front.number(i)) for i in missing])
     sentence = f"No back was found on {back_name} for piece {which}: turn the whole page over from left to right."
     return [Finding("unpaired", sentence, None, missing)]
 

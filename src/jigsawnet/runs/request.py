@@ -66,8 +66,11 @@ def request_from_plain(data: Mapping[str, Any], where: str, folder: Path | None 
 def with_paths(request: Request, change: Callable[[Path], Any]) -> Request:
     """The same request with other paths."""
     inputs, back = (tuple(map(change, paths)) for paths in (request.inputs, request.scans.back))
-    alignments, weights = (path and change(path) for path in (request.alignments, request.weights))
-    return replace(request, inputs=inputs, scans=replace(request.scans, back=back), alignments=alignments, weights=weights)
+    alignments, weights, corrections = (
+        path and change(path) for path in (request.alignments, request.weights, request.scans.corrections)
+    )
+    scans = replace(request.scans, back=back, corrections=corrections)
+    return replace(request, inputs=inputs, scans=scans, alignments=alignments, weights=weights)
 
 
 def _from(folder: Path | None, path: Path) -> PurePath:
@@ -80,7 +83,10 @@ def _from(folder: Path | None, path: Path) -> PurePath:
 def pieces_key(request: Request) -> str:
     """What the pieces depend on: names and bytes of the input files, and how scans are read."""
     files = [file for place in (*request.inputs, *request.scans.back) for file in _files(place)]
-    return make_key("pieces", len(request.inputs), files, asdict(replace(request.scans, back=())))
+    corrected = request.scans.corrections
+    options = asdict(replace(request.scans, back=(), corrections=None))
+    options.pop("corrections")
+    return make_key("pieces", len(request.inputs), files, options, *([] if corrected is None else [file_digest(corrected)]))
 
 
 def input_files(request: Request) -> list[Path]:

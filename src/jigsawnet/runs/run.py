@@ -26,7 +26,7 @@ from jigsawnet.io.images import read_pixel_count, silent_decoders
 from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folder
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.learned import load_learned
-from jigsawnet.loading import Loaded, load_input
+from jigsawnet.loading import Loaded, Memory, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
 from jigsawnet.render.layout import begin_at_zero
 from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
@@ -215,6 +215,7 @@ def solve_run(
     on_pieces: Callable[[Run], None] | None = None,
     on_poses: OnPoses | None = None,
     operator: str = "",
+    memory: Memory | None = None,
 ) -> Run:
     """Solve into the folder ``out``: what was saved there with the same input and settings is taken, the rest is done.
 
@@ -230,6 +231,7 @@ def solve_run(
         on_pieces: given the run when no more than its pieces is known, before the long work starts.
         on_poses: shown the pieces that are joined so far, some times a second, as poses in one frame.
         operator: who solves, for the history.
+        memory: what was found on the scans before; it is not looked for again.
 
     Raises:
         JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
@@ -242,7 +244,7 @@ def solve_run(
         folder.record = replace(folder.record, request=request_to_plain(request, out), jigsawnet=__version__)
         learned = load_learned(request.weights)
         learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
-        pieces, is_new = _read(folder, request, context, guard)
+        pieces, is_new = _read(folder, request, context, guard, memory)
         guard.check_estimate(pieces.puzzle)
         given = None if request.alignments is None else read_alignments(request.alignments, len(pieces.puzzle))
         corridor = Corridor(
@@ -272,7 +274,9 @@ def _keep_out_of_inputs(request: Request, out: Path) -> None:
                 raise OutputError(f"{out} holds the pieces; give another folder for the result, such as {out / 'result'}.")
 
 
-def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGuard) -> tuple[Loaded, bool]:
+def _read(
+    folder: RunFolder, request: Request, context: Context, guard: MemoryGuard, memory: Memory | None
+) -> tuple[Loaded, bool]:
     """The pieces, and whether they were read now or taken from the folder."""
     key = pieces_key(request)
     saved = folder.load("pieces", key)
@@ -284,7 +288,7 @@ def _read(folder: RunFolder, request: Request, context: Context, guard: MemoryGu
         return pieces, False
     with context.clock.stage("read") as counts, silent_decoders():
         guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
-        loaded = load_input(request.inputs, request.scans, context.progress)
+        loaded = load_input(request.inputs, request.scans, context.progress, memory)
         counts.update(pieces=len(loaded.puzzle))
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
     folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})

@@ -2,99 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import Response, StreamingResponse
-from starlette.types import ASGIApp
 
-from jigsawnet.errors import ConfigError, EditError, FormatError, InputError, JigsawNetError
+from jigsawnet.errors import EditError, FormatError
 from jigsawnet.io.edits_json import parse_edit, parse_pose
+from jigsawnet.viewer import web
 from jigsawnet.viewer.cases import case_routes
 from jigsawnet.viewer.exports import ARCHIVE, config_of, pages_archive, table_file
-from jigsawnet.viewer.keys import Keys
-from jigsawnet.viewer.limits import Limits
-from jigsawnet.viewer.security import Guard, TooLargeError, TooSlowError
-from jigsawnet.viewer.session import Session, StaleError
+from jigsawnet.viewer.session import Session
 from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
 from jigsawnet.viewer.thumbs import page_png
+from jigsawnet.viewer.web import body as _body
+from jigsawnet.viewer.web import json_answer as _json
 
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
-"""By the name's ending, not by the system's table, which may be wrong: the page is served with ``nosniff``."""
 _FOREVER = "private, max-age=31536000, immutable"
 
 
-def create_app(session: Session, keys: Keys, port: int, limits: Limits) -> ASGIApp:
-    """All routes behind the guard; ``port`` is where the server will listen, since the Host header names it."""
-    app = FastAPI(title="jigsawnet", docs_url=None, redoc_url=None, openapi_url=None)
+def create_app(session: Session) -> FastAPI:
+    """All routes of the workbench; to be put behind a `Guard`."""
+    app = web.new_app(lambda: session.revision)
     shapes = outlines(session.puzzle, session.borders)
 
     def state() -> Response:
         with session.lock:
             return _json(state_json(session, shapes))
 
-    app.include_router(_page_routes())
+    app.include_router(web.page_routes("index.html"))
     app.include_router(_post_routes(session, state), prefix="/api")
     app.include_router(case_routes(session), prefix="/api")
     app.include_router(_get_routes(session), prefix="/api")
     app.add_api_route("/api/state", state)
-
-    def refuse(_: Request, error: Exception) -> Response:
-        if isinstance(error, StaleError):
-            return _json({"error": str(error), "revision": session.revision}, 409)
-        if isinstance(error, TooLargeError | TooSlowError):
-            return _json({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 408)
-        return _json(
-            {"error": str(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
-        )
-
-    def unknown(_: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 404
-        return _json({"error": "There is no such thing here." if status == 404 else "This cannot be done here."}, status)
-
-    app.add_exception_handler(JigsawNetError, refuse)
-    for kind in (404, 405, RequestValidationError):
-        app.add_exception_handler(kind, unknown)
-    return Guard(app, keys, port, limits)
-
-
-def _json(data: Any, status: int = 200) -> Response:
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return Response(text, status_code=status, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-def _page_routes() -> APIRouter:
-    """``/`` and ``/static/...``: files of the package, listed before any request, so that no path leads anywhere else."""
-    router = APIRouter()
-    listed = files("jigsawnet.viewer").joinpath("static").iterdir()
-    known = {entry.name: entry for entry in listed if entry.name.rpartition(".")[2] in _TYPES}
-
-    @router.get("/")
-    def page() -> Response:
-        return static("index.html")
-
-    @router.get("/static/{name:path}")
-    def static(name: str) -> Response:
-        if name not in known:
-            raise HTTPException(404)
-        media_type = _TYPES[name.rpartition(".")[2]]
-        return Response(known[name].read_bytes(), media_type=media_type, headers={"Cache-Control": "no-cache"})
-
-    @router.get("/favicon.ico")
-    def icon() -> Response:
-        return Response(status_code=204)
-
-    return router
+    return app
 
 
 def _get_routes(session: Session) -> APIRouter:
@@ -189,18 +132,6 @@ class _Snap(msgspec.Struct):
 
     pieces: list[int]
     pose: Any
-
-
-def _body(wanted: type) -> Any:
-    """The body of a request as ``wanted``; its size was bounded by the guard."""
-
-    async def read(request: Request) -> Any:
-        try:
-            return msgspec.json.decode(await request.body(), type=wanted)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise FormatError(f"The request cannot be read: {error}.") from error
-
-    return Depends(read)
 
 
 Change = Annotated[_Change, _body(_Change)]

@@ -18,8 +18,7 @@ from jigsawnet.viewer.limits import Allowance, Limits
 _TOO_LARGE = "The request is larger than {:g} MB."
 _TOO_SLOW = "The request did not come in time."
 _LACKS_TOKEN = (
-    "The address lacks the token, or its token was used already: open the address that jigsawnet view has printed, or start it "
-    "again."
+    "The address lacks the token, or its token was used: open the address that was printed, or start jigsawnet again."
 )
 _HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "

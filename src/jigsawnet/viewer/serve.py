@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from jigsawnet.errors import ConfigError
 from jigsawnet.geometry import SE2
@@ -18,27 +19,28 @@ from jigsawnet.viewer.app import create_app
 from jigsawnet.viewer.connections import connections_within
 from jigsawnet.viewer.keys import Keys
 from jigsawnet.viewer.limits import Limits
+from jigsawnet.viewer.security import Guard
 from jigsawnet.viewer.session import Session
 
 HOST = "127.0.0.1"
 
 
-class Workbench:
-    """A session behind an address."""
+class Server:
+    """An application behind an address."""
 
-    def __init__(self, session: Session, port: int = 0, limits: Limits | None = None) -> None:
-        """Take a port, 0 for any free one.
+    def __init__(self, app: ASGIApp, close: Callable[[], None], port: int = 0, limits: Limits | None = None) -> None:
+        """Take a port, 0 for any free one; ``close`` ends what the application does by itself.
 
         Raises:
             ConfigError: the port is out of range or taken.
         """
-        self._session = session
+        self._close = close
         self._socket = _listen(port)
         taken = int(self._socket.getsockname()[1])
         self._keys, self._base = Keys(), f"http://{HOST}:{taken}/"
         limits = limits or Limits()
         config = uvicorn.Config(
-            create_app(session, self._keys, taken, limits), http=connections_within(limits), ws="none", lifespan="off",
+            Guard(app, self._keys, taken, limits), http=connections_within(limits), ws="none", lifespan="off",
             h11_max_incomplete_event_size=limits.header_bytes, timeout_graceful_shutdown=5, server_header=False,
             log_level="error", access_log=False,
         )  # fmt: skip
@@ -60,13 +62,31 @@ class Workbench:
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.5)
 
-    def stop(self) -> None:
-        """End the solver, the streams of the windows and the server."""
-        self._session.close()
+    def goes_on(self, seconds: float) -> bool:
+        """Wait so long; false once the server has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._thread is not None and self._thread.is_alive()
+
+    def ask_to_end(self) -> None:
+        """Have the server end by itself."""
         self._server.should_exit = True
+
+    def stop(self) -> None:
+        """End what goes on, the streams of the windows and the server."""
+        self._close()
+        self.ask_to_end()
         if self._thread is not None:
             self._thread.join()
         self._socket.close()
+
+
+class Workbench(Server):
+    """A session behind an address."""
+
+    def __init__(self, session: Session, port: int = 0, limits: Limits | None = None) -> None:
+        """As `Server`."""
+        super().__init__(create_app(session), session.close, port, limits)
 
 
 def _listen(port: int) -> socket.socket:

@@ -60,9 +60,13 @@ class Window:
         if message.type == "error" and not message.text.startswith("Failed to load resource"):  # refused edits are no faults
             self.faults.append(message.text)
 
-    def open(self, address: str) -> Window:
+    def open(self, address: str, ready: str | None = None) -> Window:
+        """Open a page; ``ready`` is true when it is there, for pages that are no workbench."""
         self.page.goto(address)
-        self.idle()
+        if ready is None:
+            self.idle()
+        else:
+            self.until(ready)
         return self
 
     def ask(self, script: str, argument: Any = None) -> Any:
@@ -72,9 +76,18 @@ class Window:
     def until(self, script: str, argument: Any = None) -> None:
         """Wait for a condition of the page. The page forbids `eval`, so the asking is done from here."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while not self.ask(script, argument):
+        while not self._holds(script, argument):
             assert time.monotonic() < end, f"the page never came so far: {script}; {self.ask(WHERE)}"
             self.page.wait_for_timeout(20)
+
+    def _holds(self, script: str, argument: Any) -> bool:
+        """Whether it is so; not while one page makes way for another."""
+        try:
+            return bool(self.ask(script, argument))
+        except Exception as error:
+            if "navigation" not in str(error):
+                raise
+            return False
 
     def idle(self) -> None:
         """Until no request is on its way, no action waits and all is drawn."""
@@ -147,11 +160,11 @@ def open_window(browser: Any) -> Iterator[Opener]:
     windows: list[Window] = []
     with ExitStack() as stack:
 
-        def opener(address: str, **options: Any) -> Window:
+        def opener(address: str, ready: str | None = None, **options: Any) -> Window:
             context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
             stack.callback(context.close)
             windows.append(Window(context.new_page()))
-            return windows[-1].open(address)
+            return windows[-1].open(address, ready)
 
         yield opener
         assert [fault for window in windows for fault in window.faults] == []

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from jigsawnet.cli import main_code
 from jigsawnet.io.truth import read_truth
 from jigsawnet.runs import open_run
+from jigsawnet.shred import ShredConfig, shred_images
+from jigsawnet.viewer.home.cases import Cases
+from jigsawnet.viewer.home.serve import Home
 from jigsawnet.viewer.session import Session
+from jigsawnet_bench.scans.lay import SheetConfig, make_scans
 
 pytestmark = [
     pytest.mark.xdist_group("browser"),
@@ -80,3 +86,32 @@ def test_the_pictures_of_the_papers(
     Image.open(tmp_path / "join.png").convert("RGB").quantize(256).save(
         ROOT / "docs" / "images" / "workbench-join.png", optimize=True
     )
+
+
+def test_the_pictures_of_the_page_of_cases(open_window: Callable[..., Any], tmp_path: Path) -> None:
+    photo = np.asarray(Image.open(ROOT / "examples" / "photo.jpg").convert("RGB").reduce(2))
+    puzzle, _ = shred_images([photo], ShredConfig(pieces=24), np.random.default_rng(5))
+    side = 5 * max(max(piece.mask.shape) for piece in puzzle.pieces)
+    files = []
+    for k in range(2):
+        config = SheetConfig(width=round(1.25 * side), height=side, color=(52, 92, 70))
+        (page,), _ = make_scans(puzzle.pieces[12 * k : 12 * k + 12], config, np.random.default_rng(k))
+        files.append(tmp_path / f"boats {k + 1}.png")
+        Image.fromarray(page).save(files[-1], dpi=(200, 200))
+    home = Home(Cases(tmp_path / "cases"), lambda _: nullcontext())
+    home.start()
+    try:
+        window = open_window(home.address, "() => Boolean(window.home?.isIdle())", viewport={"width": 1280, "height": 800})
+        window.page.set_input_files("#files-input", [str(path) for path in files])
+        window.until("() => window.home?.isIdle() && home.review.review !== null")
+        window.page.click("#list button >> nth=2")
+        window.until("() => document.querySelector('.paper img').complete")
+        save(window, "review.png")
+        window.page.click("#solve")
+        window.until("() => Boolean(window.workbench?.isIdle()) && !workbench.store.busy")
+        window.page.click(".home-link")
+        window.until("() => window.home?.isIdle() && document.querySelector('.case img')?.naturalWidth > 50")
+        window.ask("() => { document.getElementById('where').textContent = ''; }")
+        save(window, "start.png")
+    finally:
+        home.stop()

@@ -25,6 +25,11 @@ export class Api {
     return this.#counted(() => ask(path, { method: "POST", headers, body: JSON.stringify(body) }));
   }
 
+  /** Some bytes of a file. */
+  send(path, blob) {
+    return this.#counted(() => ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: blob }));
+  }
+
   /** The picture of a piece, its longest side at most `size` px (null: full resolution). */
   picture(idx, size) {
     return this.#counted(async () => {
@@ -75,6 +80,6 @@ async function reach(path, options) {
   try {
     return await fetch(path, options);
   } catch {
-    throw new ApiError(0, "The server does not answer. Is jigsawnet view still running?");
+    throw new ApiError(0, "The server does not answer. Is jigsawnet still running?");
   }
 }
