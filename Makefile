@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test check unit docs lock mutants format clean
+.PHONY: demo test check unit docs lock mutants faults fuzz oldest load format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,10 @@ lock: $(VENV)/.dev
 # Not part of CI: an hour or so. WORDS="compose/ theta" tries those alone.
 mutants: $(VENV)/.dev
 	PYTHONPATH=tests/helpers nice $(BIN)/python -m mutants.run $(WORDS)
+
+# Not part of CI, which tries a sample: every file operation and every call for memory fails once. WORDS="--scenarios cut"
+faults: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m faults.run $(WORDS)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests

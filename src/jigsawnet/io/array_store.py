@@ -54,7 +54,6 @@ _DAMAGED = (
     zipfile.BadZipFile,
     NotImplementedError,
     RuntimeError,
-    MemoryError,
     struct.error,
 )
 
@@ -99,7 +98,8 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], below: Path | N
 def read_arrays(path: Path, sha256: str | None, names: Collection[str] | None = None) -> Arrays | None:
     """Read arrays back, those with these names (None: all).
 
-    None when the file is not there, not the one with this checksum (None: any), or no such file at all.
+    None when the file is not there, not the one with this checksum (None: any), or no such file at all; not when there is too
+    little memory for it.
     """
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 Mode = Literal["count", "fail", "kill"]
 KILLED = 9
-_CHANCE = re.compile(r"[0-9a-f]{32}")
+CHANCE = re.compile(r"[0-9a-f]{32}")
 _CALLED = {
     "stat": "stat", "lstat": "stat", "listdir": "list", "scandir": "list", "mkdir": "mkdir", "rmdir": "rmdir",
     "unlink": "unlink", "remove": "unlink", "rename": "rename", "replace": "rename", "link": "link",
@@ -81,9 +81,9 @@ class Disk:
         text = os.fsdecode(file)
         if dir_fd is not None:
             folder = self._held.get(dir_fd)
-            return None if folder is None else _CHANCE.sub("*", os.path.normpath(f"{folder}/{text}"))
+            return None if folder is None else CHANCE.sub("*", os.path.normpath(f"{folder}/{text}"))
         full, root = os.path.abspath(text), str(self.root)
-        return _CHANCE.sub("*", os.path.relpath(full, root)) if full == root or full.startswith(f"{root}/") else None
+        return CHANCE.sub("*", os.path.relpath(full, root)) if full == root or full.startswith(f"{root}/") else None
 
     @contextmanager
     def watched(self) -> Iterator[None]:

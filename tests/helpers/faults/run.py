@@ -28,7 +28,7 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_name] = "1"  # a copy of a process has none of its threads
 
-from faults.disk import KILLED, Disk, Point
+from faults.disk import CHANCE, KILLED, Disk, Point
 from faults.memory import Memory
 from faults.scenarios import SCENARIOS, Files, Scenario, all_files, stop_clocks
 
@@ -38,7 +38,8 @@ PATIENCE_S = 900.0
 _HUNG = -999
 _STEPS = 24
 _SENTENCE = re.compile(r"jigsawnet: \S.*[.?]")
-_TIDYING = ("unlink", "rmdir", "list")
+_CHANGING = {"create", "write", "fsync", "ftruncate", "rename", "link", "unlink", "mkdir", "rmdir", "close"}
+"""Between two of these a kill always leaves the same."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ class Trial:
         self.new = self.do(lambda: scenario.run(self.place))
         if self.new.code not in (0, 1):
             raise RuntimeError(f"{name} does not run: {self.new}")
+        other = self.do(lambda: scenario.others(self.place) or scenario.run(self.place))
+        self.right = [scenario.results(left.files) for left in (self.new, other)]
+        self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def do(self, work: Callable[[], int], *, again: bool = False) -> Left:
         """What ``work`` leaves; ``again`` goes on with what is there."""
@@ -139,7 +143,8 @@ class Trial:
     def points(self, kind: str) -> list[Point]:
         """Where it can be disturbed in this way, in order."""
         if kind in ("fail", "kill"):
-            return self._listed(Disk(self.place))
+            points = self._listed(Disk(self.place))
+            return points if kind == "fail" else [point for point in points if point.operation in _CHANGING]
         if kind == "memory":
             return self._listed(Memory())
         if kind == "space":
@@ -169,26 +174,29 @@ class Trial:
 
     def faults(self, kind: str, point: Point, left: Left) -> Iterator[str]:
         """What is not as promised after a fault, and after the next run."""
-        old, new = (self.scenario.results(files) for files in (self.old, self.new.files))
-        now = self.scenario.results(left.files)
+        old, now = (self.scenario.results(files) for files in (self.old, left.files))
         if left.code == _HUNG:
             yield "it hangs"
         elif kind == "kill":
             if left.code not in (KILLED, self.new.code):
                 yield f"exit code {left.code}: {left.said[-300:]}"
-            yield from (f"{name} is neither old nor new" for name, value in now.items() if value not in (old.get(name), new.get(name)))
+            whole = (old, *self.right)
+            yield from (f"{name} is neither old nor new" for name in now if now[name] not in [each.get(name) for each in whole])
         else:
             yield from self._said(left, point)
-            if now not in (old, new):
-                yield f"neither the old nor the new result: {_differences(now, old, new)}"
-            if left.code == self.new.code and now != new:
+            if now not in (old, *self.right):
+                yield f"neither the old nor the new result: {_differences(now, old, self.right[0])}"
+            if left.code == self.new.code and now not in self.right:
                 yield "success was said, and the result is not there"
         told = Path(f"{self.place}.told")
         acknowledged = int(told.read_text()) if told.exists() else 0
         told.unlink(missing_ok=True)
         if acknowledged and "out/edits.json" not in left.files:
             yield f"{acknowledged} edits were acknowledged, and there is no list of them"
-        yield from self._after()
+        state = tuple(sorted((CHANCE.sub("*", name), value) for name, value in left.files.items()))
+        if state not in self._known:
+            self._known[state] = list(self._after())
+        yield from self._known[state]
 
     def _said(self, left: Left, point: Point) -> Iterator[str]:
         lines = [line for line in left.said.splitlines() if line and not line.startswith("note: ")]
@@ -203,14 +211,14 @@ class Trial:
     def _after(self) -> Iterator[str]:
         """The next run gives the same as if nothing had happened."""
         finished = self.scenario.finished
-        new, now = self.scenario.results(self.new.files), self.scenario.results(all_files(self.place))
-        if finished and (self.place / finished).exists() and now == new:
+        now = self.scenario.results(all_files(self.place))
+        if finished and (self.place / finished).exists() and now in self.right:
             return  # there is the whole result, and the same again would be refused
         left = self.do(lambda: self.scenario.run(self.place), again=True)
         if left.code != self.new.code:
             yield f"the next run ends with {left.code}: {left.said[-300:]}"
-        elif self.scenario.results(left.files) != new:
-            yield f"the next run gives something else: {_differences(self.scenario.results(left.files), {}, new)}"
+        elif (then := self.scenario.results(left.files)) not in self.right:
+            yield f"the next run gives something else: {_differences(then, {}, self.right[0])}"
         elif hidden := [name for name in left.files if "/." in name and name not in self.new.files]:
             yield f"the next run leaves {hidden[:3]}"
 
@@ -229,7 +237,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=1, help="try each so-manieth point only")
     parser.add_argument("--at", default="", help="try only points that hold these words")
     given = parser.parse_args(words)
-    _load_all()
+    _load_all(given.scenarios)
     found: list[Found] = []
     with tempfile.TemporaryDirectory() as room:
         for name in given.scenarios:
@@ -245,7 +253,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _try_all(trial: Trial, kind: str, every: int, at: str) -> list[Found]:
     points = [point for point in trial.points(kind) if at in str(point)]
     found, codes = [], Counter[int]()
-    for point in points[every // 2 :: every]:
+    for point in points[min(every // 2, len(points) - 1) :: every]:
         left = trial.disturb(kind, point)
         codes[left.code] += 1
         for what in trial.faults(kind, point, left):
@@ -256,16 +264,18 @@ def _try_all(trial: Trial, kind: str, every: int, at: str) -> list[Found]:
     return found
 
 
-def _load_all() -> None:
+def _load_all(names: Sequence[str]) -> None:
     """Load and compile what the runs need, in this process, so that its copies have it."""
     import cv2
 
     cv2.setNumThreads(0)
     stop_clocks()
     with tempfile.TemporaryDirectory() as room, open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
-        scenario, folder = SCENARIOS["solve"], Path(room)
-        scenario.prepare(folder)
-        scenario.run(folder)
+        for name in names:
+            folder = Path(room, name)
+            folder.mkdir()
+            SCENARIOS[name].prepare(folder)
+            SCENARIOS[name].run(folder)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -12,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import made_files
 import numpy as np
 from PIL import Image, ImageDraw
 
@@ -33,6 +31,8 @@ class Scenario:
     """Gives an exit code; says on stderr what is wrong."""
     results: Callable[[Files], Files]
     """Of all files of the folder, those that are the result and belong together."""
+    others: Callable[[Path], object] = lambda _: None
+    """Changes what lies there so that the run gives another result that is right, too."""
     finished: str = ""
     """With this file there, the same run again is refused, since there is a result already."""
 
@@ -86,6 +86,11 @@ def _solved_without_one(folder: Path) -> None:
     (folder / "away").rename(away)
 
 
+def _forget_the_solve(folder: Path) -> None:
+    """A saved stage that cannot be read is made again, and then all pairs are measured anew."""
+    shutil.rmtree(folder / "out")
+
+
 def _run_results(files: Files) -> Files:
     return {name: value for name, value in files.items() if name.removeprefix("out/").startswith(RESULT_NAMES)}
 
@@ -98,12 +103,12 @@ def _scan(folder: Path) -> None:
     page = Image.new("RGB", (270, 250), (235, 232, 228))
     for k, (x, y) in enumerate(((30, 30), (160, 60), (30, 150))):
         page.paste((150, 50 + 30 * k, 60), (x, y, x + 80, y + 70))
-    (folder / "scan.pdf").write_bytes(made_files.pdf_of_scan(np.asarray(page), b"0 0 270 250"))
-    page.save(folder / "back.png")
+    page.save(folder / "scan.png", dpi=(300, 300))
+    page.save(folder / "back.png", dpi=(300, 300))
 
 
 def _cut(folder: Path) -> int:
-    return main_code(["cut", str(folder / "scan.pdf"), "-o", str(folder / "out"), "--back", str(folder / "back.png")])
+    return main_code(["cut", str(folder / "scan.png"), "-o", str(folder / "out"), "--back", str(folder / "back.png")])
 
 
 def _shred(folder: Path) -> int:
@@ -180,10 +185,10 @@ def _acknowledge(folder: Path, count: int) -> None:
 
 SCENARIOS = {
     "solve": Scenario(_pieces, _solve, _run_results),
-    "solve-more": Scenario(_solved_without_one, _solve, _run_results),
-    "cut": Scenario(_scan, _cut, _below_out, "out/cut.json"),
-    "shred": Scenario(lambda folder: _picture().save(folder / "photo.png"), _shred, _below_out, "out/truth.json"),
-    "export": Scenario(_run_folder, _export, _below_pages, "pages/export.json"),
+    "solve-more": Scenario(_solved_without_one, _solve, _run_results, _forget_the_solve),
+    "cut": Scenario(_scan, _cut, _below_out, finished="out/cut.json"),
+    "shred": Scenario(lambda folder: _picture().save(folder / "photo.png"), _shred, _below_out, finished="out/truth.json"),
+    "export": Scenario(_run_folder, _export, _below_pages, finished="pages/export.json"),
     "edits": Scenario(_run_folder, _edit, _run_results),
     "train": Scenario(_photos, _train, _bundle),
 }
