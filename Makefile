@@ -54,6 +54,10 @@ mutants: $(VENV)/.dev
 faults: $(VENV)/.dev
 	PYTHONPATH=tests/helpers nice $(BIN)/python -m faults.run $(WORDS)
 
+# Not part of CI, which tries a few inputs. WORDS="--inputs 100000 --seed 7 --readers png tiff"
+fuzz: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m fuzzing.run $(or $(WORDS),--minutes 60)
+
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests

@@ -90,12 +90,12 @@ def _not_written(out: Path, error: Exception) -> OutputError:
 
 def _move_into_place(stage: Place, out: Place, result_file: str) -> None:
     """Move every file below ``stage`` to ``out``, the result file last; undo all of it when one cannot be moved."""
-    files = sorted(p.relative_to(stage.path) for p in stage.path.rglob("*") if p.is_file())
-    files.sort(key=lambda name: name == Path(result_file))
     replaced = uuid4().hex
     with ExitStack() as held, ExitStack() as undo:
         ways = _Ways(held, undo)
         try:
+            files = sorted(p.relative_to(stage.path) for p in stage.path.rglob("*") if p.is_file())
+            files.sort(key=lambda name: name == Path(result_file))
             for *parts, name in (path.parts for path in files):
                 source, target = ways.to(stage, parts), ways.to(out, parts)
                 if (old := target.stat(name)) is not None and not stat.S_ISDIR(old.st_mode):

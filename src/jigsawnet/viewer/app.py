@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from jigsawnet.errors import ConfigError, EditError, FormatError, InputError, JigsawNetError
+from jigsawnet.errors import TROUBLE, ConfigError, EditError, FormatError, InputError, sentence_of
 from jigsawnet.io.edits_json import parse_edit, parse_pose
 from jigsawnet.viewer.exports import ARCHIVE, config_of, pages_archive, table_file
 from jigsawnet.viewer.keys import Keys
@@ -53,14 +53,15 @@ def create_app(session: Session, keys: Keys, port: int, limits: Limits) -> ASGIA
         if isinstance(error, TooLargeError | TooSlowError):
             return _json({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 408)
         return _json(
-            {"error": str(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
+            {"error": sentence_of(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
         )
 
     def unknown(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
         return _json({"error": "There is no such thing here." if status == 404 else "This cannot be done here."}, status)
 
-    app.add_exception_handler(JigsawNetError, refuse)
+    for trouble in TROUBLE:
+        app.add_exception_handler(trouble, refuse)
     for kind in (404, 405, RequestValidationError):
         app.add_exception_handler(kind, unknown)
     return Guard(app, keys, port, limits)

@@ -23,6 +23,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -30,7 +31,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 from faults.disk import CHANCE, KILLED, Disk, Point
 from faults.memory import Memory
-from faults.scenarios import SCENARIOS, Files, Scenario, all_files, stop_clocks
+from faults.scenarios import SCENARIOS, Files, Scenario, all_files, edits_in, stop_clocks
 
 KINDS = ("fail", "kill", "memory", "space", "room")
 PATIENCE_S = 900.0
@@ -113,14 +114,16 @@ class Trial:
         self.new = self.do(lambda: scenario.run(self.place))
         if self.new.code not in (0, 1):
             raise RuntimeError(f"{name} does not run: {self.new}")
-        other = self.do(lambda: scenario.others(self.place) or scenario.run(self.place))
-        self.right = [scenario.results(left.files) for left in (self.new, other)]
+        others, between = ([self.do(partial(way, self.place)) for way in ways] for ways in (scenario.others, scenario.between))
+        self.right = [scenario.results(left.files) for left in (self.new, *others)]
+        self.whole = [scenario.results(self.old), *self.right, *(scenario.results(left.files) for left in between)]
         self._known: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def do(self, work: Callable[[], int], *, again: bool = False) -> Left:
         """What ``work`` leaves; ``again`` goes on with what is there."""
         if not again:
             shutil.rmtree(self.place, ignore_errors=True)
+            Path(f"{self.place}.told").unlink(missing_ok=True)
             shutil.copytree(self.before, self.place, symlinks=True)
         code, said = in_copy(work, self.room / "said")
         return Left(code, said, all_files(self.place))
@@ -174,25 +177,22 @@ class Trial:
 
     def faults(self, kind: str, point: Point, left: Left) -> Iterator[str]:
         """What is not as promised after a fault, and after the next run."""
-        old, now = (self.scenario.results(files) for files in (self.old, left.files))
+        now = self.scenario.results(left.files)
         if left.code == _HUNG:
             yield "it hangs"
         elif kind == "kill":
             if left.code not in (KILLED, self.new.code):
                 yield f"exit code {left.code}: {left.said[-300:]}"
-            whole = (old, *self.right)
-            yield from (f"{name} is neither old nor new" for name in now if now[name] not in [each.get(name) for each in whole])
+            yield from (f"{name} is neither old nor new" for name in now if now[name] not in [each.get(name) for each in self.whole])
         else:
             yield from self._said(left, point)
-            if now not in (old, *self.right):
-                yield f"neither the old nor the new result: {_differences(now, old, self.right[0])}"
+            if now not in self.whole:
+                yield f"neither the old nor the new result: {_differences(now, *self.whole[:2])}"
             if left.code == self.new.code and now not in self.right:
                 yield "success was said, and the result is not there"
-        told = Path(f"{self.place}.told")
-        acknowledged = int(told.read_text()) if told.exists() else 0
-        told.unlink(missing_ok=True)
-        if acknowledged and "out/edits.json" not in left.files:
-            yield f"{acknowledged} edits were acknowledged, and there is no list of them"
+        told, listed = Path(f"{self.place}.told"), edits_in(self.place)
+        if told.exists() and (acknowledged := int(told.read_text())) > listed:
+            yield f"{acknowledged} edits were acknowledged, and {listed} are there"
         state = tuple(sorted((CHANCE.sub("*", name), value) for name, value in left.files.items()))
         if state not in self._known:
             self._known[state] = list(self._after())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,8 +33,10 @@ class Scenario:
     """Gives an exit code; says on stderr what is wrong."""
     results: Callable[[Files], Files]
     """Of all files of the folder, those that are the result and belong together."""
-    others: Callable[[Path], object] = lambda _: None
-    """Changes what lies there so that the run gives another result that is right, too."""
+    others: tuple[Callable[[Path], int], ...] = ()
+    """Other ways from what lies there to a result that is right, too."""
+    between: tuple[Callable[[Path], int], ...] = ()
+    """Ways to a result that may be left, but that the next run goes on from."""
     finished: str = ""
     """With this file there, the same run again is refused, since there is a result already."""
 
@@ -86,9 +90,10 @@ def _solved_without_one(folder: Path) -> None:
     (folder / "away").rename(away)
 
 
-def _forget_the_solve(folder: Path) -> None:
+def _solve_anew(folder: Path) -> int:
     """A saved stage that cannot be read is made again, and then all pairs are measured anew."""
     shutil.rmtree(folder / "out")
+    return _solve(folder)
 
 
 def _run_results(files: Files) -> Files:
@@ -147,7 +152,7 @@ def _below_pages(files: Files) -> Files:
     return {name: value for name, value in files.items() if name.startswith("pages/") and "/." not in name}
 
 
-def _edit(folder: Path) -> int:
+def _edit(folder: Path, most: int = 5) -> int:
     """What the workbench does: open, edit (as far as that was not done before), undo, solve on, write the results, close."""
     from jigsawnet.edits import Move, NamePage, Pin, SetAside
     from jigsawnet.geometry import SE2
@@ -160,7 +165,7 @@ def _edit(folder: Path) -> int:
             told: list[str] = []
             session.hub.publish = lambda event: told.append(event["text"]) if event["type"] == "error" else None  # type: ignore[method-assign, assignment]
             edits = [Pin((0,)), Move({1: SE2(0.1, 500.0, 20.0)}), SetAside((2,)), NamePage(0, "first"), Pin((3,))]
-            for k, edit in enumerate(edits):
+            for k, edit in enumerate(edits[:most]):
                 if len(session.edits.entries) <= k:
                     session.make(session.revision, edit)
                     _acknowledge(folder, k + 1)
@@ -183,12 +188,18 @@ def _acknowledge(folder: Path, count: int) -> None:
     target.write_text(str(count))
 
 
+def edits_in(folder: Path) -> int:
+    """How many edits are on the disk, those taken back included."""
+    lists = [folder / "out" / name for name in ("edits.json", "edits_undone.json")]
+    return sum(len(json.loads(path.read_text())["edits"]) for path in lists if path.exists())
+
+
 SCENARIOS = {
     "solve": Scenario(_pieces, _solve, _run_results),
-    "solve-more": Scenario(_solved_without_one, _solve, _run_results, _forget_the_solve),
+    "solve-more": Scenario(_solved_without_one, _solve, _run_results, (_solve_anew,)),
     "cut": Scenario(_scan, _cut, _below_out, finished="out/cut.json"),
     "shred": Scenario(lambda folder: _picture().save(folder / "photo.png"), _shred, _below_out, finished="out/truth.json"),
     "export": Scenario(_run_folder, _export, _below_pages, finished="pages/export.json"),
-    "edits": Scenario(_run_folder, _edit, _run_results),
+    "edits": Scenario(_run_folder, _edit, _run_results, between=tuple(partial(_edit, most=k) for k in range(5))),
     "train": Scenario(_photos, _train, _bundle),
 }
