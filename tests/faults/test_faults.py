@@ -35,7 +35,9 @@ def test_whatever_fails_the_old_or_the_new_result_is_there_and_one_sentence_was_
     done = _disturb(*words.split())
     assert done.returncode == 0, done.stdout + done.stderr
     tried = [line.split() for line in done.stdout.splitlines() if " points, " in line]
-    assert {(name, kind) for name, kind, *_ in tried} >= {(name, kind) for name in words.split()[1:3] for kind in ("fail", "kill")}
+    assert {(name, kind) for name, kind, *_ in tried} >= {
+        (name, kind) for name in words.split()[1:3] for kind in ("fail", "kill")
+    }
     assert sum(int(count) for _, _, count, *_ in tried) > 30
 
 

@@ -83,7 +83,9 @@ def test_a_reader_that_breaks_its_promise_is_found(
     assert tally.tried == 2
     assert len(tally.found) == 2
     assert words in (tmp_path / "found" / tally.found[0]).read_text()
-    assert (tmp_path / "found" / tally.found[0]).with_suffix(".bin").read_bytes() == run.input_of(broken, seeds_of(broken), 1, 0)
+    assert (tmp_path / "found" / tally.found[0]).with_suffix(".bin").read_bytes() == run.input_of(
+        broken, seeds_of(broken), 1, 0
+    )
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:

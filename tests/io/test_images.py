@@ -351,7 +351,11 @@ def test_a_machine_that_fails_is_not_taken_for_a_picture_that_lacks_something(
     exif[0x0112] = 6
     Image.new("RGB", (4, 6)).save(path, dpi=(300, 300), exif=exif, icc_profile=images.srgb_profile())
     assert (scans.read_dpi(path), images.read_image(path).shape) == (300.0, (4, 6, 3))
-    place = {"dpi": (scans, "picture_of"), "exif": (images.ImageOps, "exif_transpose"), "profile": (colors.ImageCms, "applyTransform")}
+    place = {
+        "dpi": (scans, "picture_of"),
+        "exif": (images.ImageOps, "exif_transpose"),
+        "profile": (colors.ImageCms, "applyTransform"),
+    }
     monkeypatch.setattr(*place[broken], _Fails(error))
     with pytest.raises(InputError, match=r"a\.png (cannot be read|is damaged or cut short and cannot be read)"):
         scans.read_dpi(path) if broken == "dpi" else images.read_image(path)

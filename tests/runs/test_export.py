@@ -108,7 +108,9 @@ def test_the_pdf_holds_the_pages_at_true_size_and_without_loss(folder: Path, exp
     assert alone == sizes[1:]
 
 
-def test_the_same_pages_are_the_same_bytes(folder: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_pages_are_the_same_bytes(
+    folder: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = sorted(exported.glob("*.pdf"))
     numbers = [re.findall(rb"/ID\[<(\w+)><(\w+)>\]", path.read_bytes()) for path in written]
     assert all(b"/CreationDate(D:20000101000000" in path.read_bytes() for path in written)

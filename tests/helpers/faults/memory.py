@@ -1,4 +1,4 @@
-"""No memory, at one place: the first call made from one line of jigsawnet, or the first entry of one function, raises MemoryError."""
+"""No memory, at one place: the first call from one line of jigsawnet, or the first entry of a function, raises MemoryError."""
 
 from __future__ import annotations
 

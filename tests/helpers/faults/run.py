@@ -29,9 +29,9 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_name] = "1"  # a copy of a process has none of its threads
 
-from faults.disk import CHANCE, KILLED, Disk, Point
-from faults.memory import Memory
-from faults.scenarios import SCENARIOS, Files, Scenario, all_files, edits_in, stop_clocks
+from faults.disk import CHANCE, KILLED, Disk, Point  # noqa: E402 - after the number of threads is set
+from faults.memory import Memory  # noqa: E402 - after the number of threads is set
+from faults.scenarios import SCENARIOS, Files, Scenario, all_files, edits_in, stop_clocks  # noqa: E402 - after the number of threads is set
 
 KINDS = ("fail", "kill", "memory", "space", "room")
 PATIENCE_S = 900.0
@@ -65,7 +65,7 @@ class Found:
         return f"{self.scenario}, {self.kind} at {self.point}: {self.what}"
 
 
-def in_copy(work: Callable[[], int], said: Path) -> tuple[int, str]:
+def in_copy(work: Callable[[], int | None], said: Path) -> tuple[int, str]:
     """Exit code and stderr of ``work``, done in a copy of this process."""
     child = os.fork()
     if child == 0:
@@ -85,13 +85,13 @@ def in_copy(work: Callable[[], int], said: Path) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), text
 
 
-def _be_a_command(work: Callable[[], int], said: Path) -> None:
+def _be_a_command(work: Callable[[], int | None], said: Path) -> None:
     code = 99
     try:
         for descriptor, path in ((1, os.devnull), (2, said)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), descriptor)
         sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-        code = work()
+        code = work() or 0
     except BaseException:
         traceback.print_exc()
     finally:
@@ -107,7 +107,7 @@ class Trial:
         self.name, self.scenario, self.room = name, scenario, room
         self.before, self.place = room / f"{name}-before", room / name
         self.before.mkdir()
-        code, said = in_copy(lambda: scenario.prepare(self.before) and 0 or 0, room / "said")
+        code, said = in_copy(lambda: scenario.prepare(self.before), room / "said")
         if code:
             raise RuntimeError(f"{name} cannot be prepared: {said}")
         self.old = all_files(self.before)
@@ -183,7 +183,9 @@ class Trial:
         elif kind == "kill":
             if left.code not in (KILLED, self.new.code):
                 yield f"exit code {left.code}: {left.said[-300:]}"
-            yield from (f"{name} is neither old nor new" for name in now if now[name] not in [each.get(name) for each in self.whole])
+            yield from (
+                f"{name} is neither old nor new" for name in now if now[name] not in [each.get(name) for each in self.whole]
+            )
         else:
             yield from self._said(left, point)
             if now not in self.whole:

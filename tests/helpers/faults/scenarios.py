@@ -1,4 +1,4 @@
-"""The runs that are disturbed, each in a folder of its own: what lies there before, what is done, and what people get from it."""
+"""The runs that are disturbed, each in a folder of its own: what lies there before, what is done, what people get from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -28,7 +27,7 @@ RESULT_NAMES = ("assembly", "report", "poses.csv", "alignments", "pose_result", 
 class Scenario:
     """A run in a folder."""
 
-    prepare: Callable[[Path], object]
+    prepare: Callable[[Path], None]
     run: Callable[[Path], int]
     """Gives an exit code; says on stderr what is wrong."""
     results: Callable[[Files], Files]
@@ -128,8 +127,8 @@ def _photos(folder: Path) -> None:
 
 
 def _train(folder: Path) -> int:
-    words = "--parts fit network --network seam --learners 2 --steps 2 --batch 4 --validate-every 2 --checkpoint-every 1 --threads 1"
-    more = "--examples.puzzles 2 --examples.largest 4 --examples.matchers dense --fits.puzzles 2 --fits.largest 4"
+    words = "--parts fit network --network seam --learners 2 --steps 2 --batch 4 --validate-every 2 --checkpoint-every 1"
+    more = "--threads 1 --examples.puzzles 2 --examples.largest 4 --examples.matchers dense --fits.puzzles 2 --fits.largest 4"
     return main_code(["train", str(folder / "photos"), "-o", str(folder / "out"), *words.split(), *more.split()])
 
 
@@ -163,7 +162,12 @@ def _edit(folder: Path, most: int = 5) -> int:
         session = Session(open_run(folder / "out"))
         try:
             told: list[str] = []
-            session.hub.publish = lambda event: told.append(event["text"]) if event["type"] == "error" else None  # type: ignore[method-assign, assignment]
+
+            def listen(event: Mapping[str, str]) -> None:
+                if event["type"] == "error":
+                    told.append(event["text"])
+
+            session.hub.publish = listen  # type: ignore[method-assign, assignment]
             edits = [Pin((0,)), Move({1: SE2(0.1, 500.0, 20.0)}), SetAside((2,)), NamePage(0, "first"), Pin((3,))]
             for k, edit in enumerate(edits[:most]):
                 if len(session.edits.entries) <= k:

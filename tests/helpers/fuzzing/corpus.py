@@ -91,7 +91,10 @@ def _pictures() -> Iterator[tuple[str, bytes]]:
     yield "heif/heic", made_files.heic(pixels)
     yield "heif/avif", made_files.avif(pixels)
     yield "pdf/scan", made_files.pdf_of_scan(pixels[..., :3])
-    yield "pdf/text", made_files.pdf_pages([b"BT /F 9 Tf 10 10 Td (torn) Tj ET", b"0 0 9 9 re f"], made_files.pdf_picture(pixels[..., :3]))
+    yield (
+        "pdf/text",
+        made_files.pdf_pages([b"BT /F 9 Tf 10 10 Td (torn) Tj ET", b"0 0 9 9 re f"], made_files.pdf_picture(pixels[..., :3])),
+    )
     yield "pdf/forms", made_files.pdf_of_nested_forms(2)
 
 

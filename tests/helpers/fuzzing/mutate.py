@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import random
@@ -21,8 +22,8 @@ WORDS = (
 )  # fmt: skip
 NUMBERS = (0, 1, 2, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1)
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2**63, 10**400, float("nan"), float("inf"), 1e308, 1e-320, -0.0, "", "x" * 3000, "../../x", "\0", "\ud800",
-    "a.png", [], {}, [[]], [None] * 3, {"": 1}, [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    None, True, -1, 0, 1, 2**63, 10**400, float("nan"), float("inf"), 1e308, 1e-320, -0.0, "", "x" * 3000, "../../x", "\0",
+    "\ud800", "a.png", [], {}, [[]], [None] * 3, {"": 1}, [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
 )  # fmt: skip
 _LARGEST = 2**17
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -31,14 +32,14 @@ _PACKED = {b"IDAT": 0, b"iCCP": 2, b"zTXt": 2}
 
 
 def bytes_changed(seeds: Sequence[bytes], draw: random.Random) -> bytes:
-    """One of the files with up to five changes, mostly one, so that much of it can be read: cut, doubled, left out, overwritten, mixed with another."""
+    """One of the files: cut, doubled, parts left out, overwritten, or of another; mostly in one place, so that much is read."""
     data = draw.choice(seeds)
     for _ in range(draw.choice((1, 1, 1, 2, 5))):
         data = _changed_once(data, seeds, draw)[:_LARGEST]
     return data
 
 
-def _changed_once(data: bytes, seeds: Sequence[bytes], draw: random.Random) -> bytes:
+def _changed_once(data: bytes, seeds: Sequence[bytes], draw: random.Random) -> bytes:  # noqa: PLR0911 - one for each kind
     start = draw.randrange(len(data) + 1)
     stop = start + 1 + int(draw.random() ** 3 * (len(data) - start))
     match draw.randrange(16):
@@ -99,7 +100,7 @@ def _change_value(owner: Any, key: Any, draw: random.Random, places: Sequence[tu
             with suppress(OverflowError):
                 owner[key] = owner[key] * draw.choice((-1, 0.5, 1e9, 1e300)) + draw.choice((0, 1, -1e-9))
         case _:
-            owner[key] = draw.choice(VALUES)
+            owner[key] = copy.deepcopy(draw.choice(VALUES))
 
 
 def png_changed(seeds: Sequence[bytes], draw: random.Random) -> bytes:

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzing.targets import TARGETS, Target, seeds_of
-
 from jigsawnet.errors import JigsawNetError
 
 MOST_SECONDS, MOST_BYTES = 10, 2 * 2**30
@@ -60,6 +59,7 @@ def fuzz(target: Target, seed: int, first: int, count: int, room: Path, found: P
     while first < end:
         state.write_bytes(_STATE.pack(first, 0, 0, 0))
         before = _seconds()
+        sys.stdout.flush()
         with warnings.catch_warnings(action="ignore"):  # of threads, of which the copy needs none
             child = os.fork()
         if child == 0:
@@ -68,7 +68,9 @@ def fuzz(target: Target, seed: int, first: int, count: int, room: Path, found: P
         tally.seconds += _seconds() - before
         first, read, refused, wrong = _STATE.unpack(state.read_bytes())
         tally.read, tally.refused = tally.read + read, tally.refused + refused
-        tally.found += [path.name for path in sorted(found.glob(f"{target.name}-*.txt")) if path.name not in tally.found][:wrong]
+        tally.found += [path.name for path in sorted(found.glob(f"{target.name}-*.txt")) if path.name not in tally.found][
+            :wrong
+        ]
         if status:
             number = -os.waitstatus_to_exitcode(status)
             words = signal.Signals(number).name if number > 0 else f"exit code {-number}"
@@ -157,11 +159,16 @@ def main(words: Sequence[str] | None = None) -> int:
                     break
                 one = fuzz(TARGETS[name], given.seed, done, share, Path(room, name), given.found)
                 both = tallies[name]
-                both.read, both.refused, both.seconds = both.read + one.read, both.refused + one.refused, both.seconds + one.seconds
+                both.read, both.refused, both.seconds = (
+                    both.read + one.read,
+                    both.refused + one.refused,
+                    both.seconds + one.seconds,
+                )
                 both.found += one.found
                 number += share
     for name, one in tallies.items():
-        print(f"{name:<12} {one.tried:8d} inputs, {one.read:8d} read, {one.refused:8d} refused, {one.seconds:7.1f} CPU s, {len(one.found)} found")
+        counts = f"{one.tried:8d} inputs, {one.read:8d} read, {one.refused:8d} refused"
+        print(f"{name:<12} {counts}, {one.seconds:7.1f} CPU s, {len(one.found)} found")
         for file in one.found[:10]:
             with contextlib.suppress(OSError):
                 print(f"  {file}: {(given.found / file).read_text().strip().splitlines()[-1][:200]}")

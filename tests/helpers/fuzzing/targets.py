@@ -13,7 +13,6 @@ from typing import Any
 
 from fuzzing.corpus import CORPUS, NAMES, puzzle
 from fuzzing.mutate import Mutator, bytes_changed, json_changed, png_changed, zip_changed
-
 from jigsawnet.errors import FormatError, InputError
 from jigsawnet.fragments import make_piece
 from jigsawnet.io import array_store, assembly_json, authors, edits_json, images, pages, pieces, scans
@@ -163,7 +162,9 @@ def _stage(room: Path) -> Read:
     whole = {name: (folder / "stages" / entry["file"]).read_bytes() for name, entry in record["stages"].items()}
 
     def take(data: bytes) -> object:
-        name = "pieces" if b"image" in data or b"mask" in data else "score" if b"pose" in data and b"pair" in data else "assembly"
+        name = (
+            "pieces" if b"image" in data or b"mask" in data else "score" if b"pose" in data and b"pair" in data else "assembly"
+        )
         for each, good in whole.items():
             bad = data if each == name else good
             (folder / "stages" / record["stages"][each]["file"]).write_bytes(bad)
@@ -247,7 +248,11 @@ _ALL = (
     Target("npz", zip_changed, _file("a.npz", _arrays), corpus="stage", share=2),
     Target("truth", bytes_changed, _file("groundTruth.txt", lambda path: authors.read_ground_truth(path, NAMES)), share=1.5),
     Target("poses", bytes_changed, _file("p.txt", lambda path: authors.read_poses(path, 3)), share=2),
-    Target("stitched", bytes_changed, _file("a.txt", lambda path: (authors.read_alignments(path, 3), authors.read_stitch_lines(path, 3)))),
+    Target(
+        "stitched",
+        bytes_changed,
+        _file("a.txt", lambda path: (authors.read_alignments(path, 3), authors.read_stitch_lines(path, 3))),
+    ),
     Target("joins", bytes_changed, _file("e.txt", lambda path: authors.read_joins(path, 3)), share=2),
     Target("color", bytes_changed, _file("bg_color.txt", lambda path: pieces.read_key_color(path.parent)), share=2),
     Target("suite", bytes_changed, _file("s.toml", _suite), share=1.5),
