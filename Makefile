@@ -58,6 +58,18 @@ faults: $(VENV)/.dev
 fuzz: $(VENV)/.dev
 	PYTHONPATH=tests/helpers nice $(BIN)/python -m fuzzing.run $(or $(WORDS),--minutes 60)
 
+# Not part of CI: the lowest versions that pyproject.toml asks for, in a folder of their own, and the tests that need no others.
+OLDEST := $(VENV)-oldest
+oldest: $(VENV)/.core
+	$(PYTHON) -m venv $(OLDEST)
+	$(BIN)/python tests/helpers/locked.py --oldest > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt -e '.[web]' pytest hypothesis httpx packaging
+	$(OLDEST)/bin/pytest -q tests/io tests/runs tests/cli tests/viewer/test_server.py
+
+# Not part of CI: fifty clients on one workbench, ten thousand edits. WORDS="--edits 2000"
+load: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m load.run $(WORDS)
+
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
