@@ -116,10 +116,13 @@ def _edit(load: Load, base: httpx.URL, cookies: dict[str, str], first: int, proc
 
 
 def _listen(load: Load, base: httpx.URL, cookies: dict[str, str]) -> None:
-    with suppress(httpx.HTTPError), httpx.Client(base_url=base, cookies=cookies, timeout=600) as client:  # ended by the server
-        with client.stream("GET", "/api/events") as lines:
-            for _ in lines.iter_lines():
-                load.heard += 1
+    with (
+        suppress(httpx.HTTPError),  # the workbench ends it
+        httpx.Client(base_url=base, cookies=cookies, timeout=600) as client,
+        client.stream("GET", "/api/events") as lines,
+    ):
+        for _ in lines.iter_lines():
+            load.heard += 1
 
 
 def edit_together(out: Path, clients: int, edits: int) -> tuple[Load, int]:
@@ -142,9 +145,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
         load, listed = edit_together(prepare(Path(folder)), given.clients, given.edits)
-    print(
-        f"{load.taken} edits taken, {listed} in the list; {load.late} came too late; {load.heard} lines heard by {given.clients}"
-    )
+    print(f"{load.taken} edits taken, {listed} in the list; {load.late} came too late; {load.heard} lines were heard")
     print(f"memory {load.memory[0] >> 20} MB at first, {load.memory[-1] >> 20} MB at last, {load.growth():.3f} of what it was")
     for other in load.other:
         print(f"answered {other}")
