@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import faulthandler
 import os
 import random
 import resource
@@ -102,6 +103,7 @@ def _read_all(
     """In a process of its own, with limits."""
     code = 1
     try:
+        faulthandler.disable()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)  # libraries written in C have lines of their own
         held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
