@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test check unit docs lock mutants format clean
+.PHONY: demo test check unit docs lock mutants faults fuzz oldest load format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,26 @@ lock: $(VENV)/.dev
 # Not part of CI: an hour or so. WORDS="compose/ theta" tries those alone.
 mutants: $(VENV)/.dev
 	PYTHONPATH=tests/helpers nice $(BIN)/python -m mutants.run $(WORDS)
+
+# Not part of CI, which tries a sample: every file operation and every call for memory fails once. WORDS="--scenarios cut"
+faults: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m faults.run $(WORDS)
+
+# Not part of CI, which tries a few inputs. WORDS="--inputs 100000 --seed 7 --readers png tiff"
+fuzz: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m fuzzing.run $(or $(WORDS),--minutes 60)
+
+# Not part of CI: the lowest versions that pyproject.toml asks for, in a folder of their own, and the tests that need no others.
+OLDEST := $(VENV)-oldest
+oldest: $(VENV)/.core
+	$(PYTHON) -m venv $(OLDEST)
+	$(BIN)/python tests/helpers/locked.py --oldest > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt -e '.[web]' pytest hypothesis httpx packaging
+	$(OLDEST)/bin/pytest -q tests/io tests/runs tests/cli tests/viewer/test_server.py
+
+# Not part of CI: fifty clients on one workbench, ten thousand edits. WORDS="--edits 2000"
+load: $(VENV)/.dev
+	PYTHONPATH=tests/helpers nice $(BIN)/python -m load.run $(WORDS)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests

@@ -6,13 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from locked import ROOT, installed, requirements
+from locked import ROOT, installed, oldest, requirements
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from PIL import Image
 
 from jigsawnet.io.pieces import write_pieces
-from jigsawnet.types import Assembly, Puzzle
+from jigsawnet.types import Assembly, Puzzle, UInt8Array
 
 LOCK = ROOT / "requirements.lock"
 WITHOUT_SOCKETS = """
@@ -83,7 +85,41 @@ def test_a_socket_would_be_noticed() -> None:
 def test_a_solve_and_what_follows_open_no_socket(pieces: Path, tmp_path: Path) -> None:
     out, photo = tmp_path / "out", ROOT / "examples" / "photo.jpg"
     shred = ("shred", photo, "-o", tmp_path / "cut", "--pieces", "4")
-    done = _without_sockets("solve", pieces, "-o", out, "then", "solve", pieces, "-o", out, "then", *shred)
+    export = (
+        "export",
+        out,
+        "-o",
+        tmp_path / "pages",
+        "--formats",
+        "pdf",
+        "png",
+        "iiif",
+        "--base-url",
+        "https://archive.example/9",
+    )
+    Image.fromarray(colorful_scan()).save(tmp_path / "scan.png")
+    cut = ("cut", tmp_path / "scan.png", "-o", tmp_path / "pieces")
+    then = [word for words in (("solve", pieces, "-o", out), shred, export, cut) for word in ("then", *words)]
+    done = _without_sockets("solve", pieces, "-o", out, *then)
     assert (done.returncode, "FORBIDDEN" in done.stderr) == (0, False), done.stderr
     assert (out / "assembly.png").is_file()
     assert (tmp_path / "cut" / "truth.json").is_file()
+    assert (tmp_path / "pages" / "manifest.json").is_file()
+    assert len(list((tmp_path / "pieces").glob("scan-*.png"))) == 2
+
+
+def colorful_scan() -> UInt8Array:
+    """Two pieces on a pale page."""
+    page = np.full((200, 300, 3), (235, 232, 228), np.uint8)
+    page[40:140, 30:120], page[50:160, 170:270] = (150, 60, 60), (60, 90, 160)
+    return page
+
+
+def test_the_oldest_versions_are_those_that_are_asked_for() -> None:
+    """`make oldest` installs them and runs a few tests."""
+    pins = dict(line.removesuffix(".*").split("==") for line in oldest())
+    assert pins["numpy"] == "1.26"
+    for wanted in requirements():
+        if canonicalize_name(wanted.name) in pins:
+            assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)], prereleases=True), wanted
+    assert {"numpy", "scipy", "numba", "onnxruntime", "pillow", "fastapi", "uvicorn"} <= set(pins)

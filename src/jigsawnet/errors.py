@@ -51,3 +51,19 @@ class ModelError(JigsawNetError):
 
 class WorkersError(JigsawNetError):
     """A cluster cannot be reached or used."""
+
+
+TROUBLE = (JigsawNetError, OSError, ImportError, MemoryError)
+"""What is the input's or the machine's fault, and is said without a traceback."""
+
+
+def sentence_of(error: Exception) -> str:
+    """One sentence for a person about something of `TROUBLE`."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; give fewer or smaller pictures, or use a larger machine."
+    if isinstance(error, ImportError) or (isinstance(error, OSError) and "shared object" in str(error)):  # as numba says it
+        reason = [*str(error).splitlines(), "no reason is given"][0][:300].rstrip(".")
+        return f"A library cannot be loaded, as when there is not enough memory: {reason}."
+    if isinstance(error, OSError):
+        return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}"
+    return str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import metadata
@@ -50,5 +51,14 @@ def lines() -> Iterator[str]:
         yield f"{name}=={version}\n"
 
 
+def oldest() -> Iterator[str]:
+    """The lowest series of versions that is asked for, of each package that a user gets: the core, and the workbench."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for line in (*project["dependencies"], *project["optional-dependencies"]["web"]):
+        wanted = Requirement(line)
+        lowest = [each.version for each in wanted.specifier if each.operator in (">=", "==")]
+        yield f"{canonicalize_name(wanted.name)}=={lowest[0]}.*"
+
+
 if __name__ == "__main__":
-    print("".join(lines()), end="")
+    print("\n".join(oldest()) if "--oldest" in sys.argv else "".join(lines()), end="")

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -259,3 +259,15 @@ def test_a_folder_in_place_of_a_file_is_none(tmp_path: Path) -> None:
     path.unlink()
     path.mkdir()
     assert store.load("match", KEY) is None
+
+
+def test_too_little_memory_is_not_taken_for_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be made anew, and a run that had pieces added would come out otherwise."""
+    write_arrays(tmp_path / "a.npz", {"a": np.zeros(3)})
+
+    def none_left(*_: object) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr(array_store, "_read", none_left)
+    with pytest.raises(MemoryError):
+        read_arrays(tmp_path / "a.npz", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import struct
@@ -9,6 +10,7 @@ import threading
 import warnings
 import zlib
 from pathlib import Path
+from typing import NoReturn
 
 import cv2
 import numpy as np
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jigsawnet.errors import InputError, OutputError
-from jigsawnet.io import images
+from jigsawnet.io import colors, images, scans
 from jigsawnet.io.images import read_image, read_pixel_count, write_png
 from jigsawnet.types import UInt8Array
 
@@ -327,3 +329,35 @@ def test_only_pictures_can_be_written(tmp_path: Path) -> None:
     for wrong in (COLORS[..., 0], COLORS.astype(np.float32), COLORS[:0]):
         with pytest.raises(ValueError, match="uint8"):
             write_png(tmp_path / "x.png", wrong)
+
+
+class _Fails:
+    """Something that a machine cannot do just now."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), MemoryError()], ids=["disk", "memory"])
+@pytest.mark.parametrize("broken", ["dpi", "exif", "profile"])
+def test_a_machine_that_fails_is_not_taken_for_a_picture_that_lacks_something(
+    broken: str, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.png"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("RGB", (4, 6)).save(path, dpi=(300, 300), exif=exif, icc_profile=images.srgb_profile())
+    assert (scans.read_dpi(path), images.read_image(path).shape) == (300.0, (4, 6, 3))
+    place = {
+        "dpi": (scans, "picture_of"),
+        "exif": (images.ImageOps, "exif_transpose"),
+        "profile": (colors.ImageCms, "applyTransform"),
+    }
+    monkeypatch.setattr(*place[broken], _Fails(error))
+    with pytest.raises(InputError, match=r"a\.png (cannot be read|is damaged or cut short and cannot be read)"):
+        scans.read_dpi(path) if broken == "dpi" else images.read_image(path)
+    monkeypatch.setattr(*place[broken], _Fails(ValueError("damaged")))
+    assert (scans.read_dpi(path) is None) if broken == "dpi" else images.read_image(path).size

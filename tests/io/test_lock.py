@@ -132,3 +132,16 @@ while done < 60:
 """
     runs = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
     assert [run.wait(120) for run in runs] == [0, 0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be held there")
+def test_a_lock_is_removed_where_it_was_made(tmp_path: Path) -> None:
+    """The folder moved away and a link in its place: a file of the same name elsewhere stays."""
+    for name in ("out", "away"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "away" / ".lock").write_text("of somebody else")
+    with hold_lock(tmp_path / "out" / ".lock"):
+        (tmp_path / "out").rename(tmp_path / "moved")
+        (tmp_path / "out").symlink_to(tmp_path / "away")
+    assert (tmp_path / "away" / ".lock").read_text() == "of somebody else"
+    assert list((tmp_path / "moved").iterdir()) == []

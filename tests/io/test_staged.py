@@ -129,3 +129,22 @@ def test_a_file_that_is_a_link_is_replaced_and_comes_back_as_one(tmp_path: Path)
     move()
     assert not (out / "a.txt").is_symlink()
     assert victim.read_text() == "precious"
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".jigsawnet-dead", ".mine", "check"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.png").write_text("x")
+    with staged_folder(tmp_path) as stage:
+        assert [path.name for path in tmp_path.glob(".jigsawnet-*")] == [stage.name]
+        (stage / "assembly.json").write_text("{}")
+    assert sorted(tree(tmp_path)) == [".mine", ".mine/a.png", "assembly.json", "check", "check/a.png"]
+
+
+def test_two_commands_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with staged_folder(tmp_path) as stage:
+        with pytest.raises(OutputError, match="Another command is writing into"), staged_folder(tmp_path):
+            pytest.fail("the work must not start")
+        assert stage.is_dir(), "what the other one holds is not taken for left over"
+        (stage / "assembly.json").write_text("{}")
+    assert tree(tmp_path) == {"assembly.json": "{}"}

@@ -108,6 +108,20 @@ def test_the_pdf_holds_the_pages_at_true_size_and_without_loss(folder: Path, exp
     assert alone == sizes[1:]
 
 
+def test_the_same_pages_are_the_same_bytes(
+    folder: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = sorted(exported.glob("*.pdf"))
+    numbers = [re.findall(rb"/ID\[<(\w+)><(\w+)>\]", path.read_bytes()) for path in written]
+    assert all(b"/CreationDate(D:20000101000000" in path.read_bytes() for path in written)
+    assert [len(found) for found in numbers] == [1] * len(written)
+    config = ExportConfig(formats=("pdf",), dpi=100.0)
+    export_pages(open_run(folder), tmp_path, config)
+    for path in written:
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+    assert len({number for ((number, _),) in numbers}) == len(written), "other pages have another number"
+
+
 def test_png_and_tiff_know_their_resolution_and_colours(folder: Path, exported: Path) -> None:
     wanted = _wanted(open_run(folder), 2)
     for kind in ("png", "tif"):

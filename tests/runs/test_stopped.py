@@ -67,6 +67,15 @@ def test_killed_in_the_middle_of_writing(nine: Path, undisturbed: Path, tmp_path
     assert leftovers(out) == []
 
 
+def test_what_was_left_before_anything_was_saved_is_removed(nine: Path, tmp_path: Path) -> None:
+    """Killed while the very first file is written, ``run.json`` is not there yet."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".jigsawnet-0123.tmp").write_bytes(b"half")
+    solve_run(Request((nine,)), out, context=Context(stop=Stop.after(0)))
+    assert leftovers(out) == []
+
+
 @pytest.mark.slow
 def test_killed_at_random_moments(nine: Path, undisturbed: Path, tmp_path: Path) -> None:
     out, draw = tmp_path / "out", random.Random(time.time_ns())

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from jigsawnet.cli.commands import COMMANDS, without_collecting
 from jigsawnet.cli.speech import say, say_error
-from jigsawnet.errors import JigsawNetError
+from jigsawnet.errors import TROUBLE, sentence_of
 from jigsawnet.version import __version__
 
 EXAMPLES = """
@@ -44,23 +44,12 @@ def main_code(arguments: Sequence[str] | None = None) -> int:
         return 141
     except ModuleNotFoundError:
         raise
-    except (JigsawNetError, OSError, ImportError, MemoryError) as error:
-        say_error(_sentence(error))
+    except TROUBLE as error:
+        say_error(sentence_of(error))
         return 2
     except KeyboardInterrupt:
         say_error("Stopped.")
         return 130
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return "There is not enough memory for this; give fewer or smaller pictures, or use a larger machine."
-    if isinstance(error, ImportError) or (isinstance(error, OSError) and "shared object" in str(error)):  # as numba says it
-        reason = [*str(error).splitlines(), "no reason is given"][0][:300].rstrip(".")
-        return f"A library cannot be loaded, as when there is not enough memory: {reason}."
-    if isinstance(error, OSError):
-        return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}"
-    return str(error)
 
 
 def _run(words: list[str]) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import struct
 import zipfile
 from collections.abc import Collection, Mapping
@@ -45,7 +46,10 @@ _END, _END_64, _LOCATOR_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4
 _ENTRY_BYTES = 30
 """Before the name and the data of an entry."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_KINDS = "biuf"
+_HEADER = re.compile(
+    rb"\{'descr': '[<>|=][biuf][0-9]{1,2}', 'fortran_order': (?:True|False), 'shape': \((?:[0-9]{1,19},? ?){0,32}\), \} *\n"
+)
+"""What NumPy writes before an array of numbers. Its reader takes this for a piece of Python, so nothing else is shown to it."""
 DAMAGED = (
     OSError,
     ValueError,
@@ -54,7 +58,6 @@ DAMAGED = (
     zipfile.BadZipFile,
     NotImplementedError,
     RuntimeError,
-    MemoryError,
     struct.error,
 )
 """What a file that is none of ours, or only a part of one, may bring about."""
@@ -100,7 +103,8 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], below: Path | N
 def read_arrays(path: Path, sha256: str | None, names: Collection[str] | None = None) -> Arrays | None:
     """Read arrays back, those with these names (None: all).
 
-    None when the file is not there, not the one with this checksum (None: any), or no such file at all.
+    None when the file is not there, not the one with this checksum (None: any), or no such file at all; not when there is too
+    little memory for it.
     """
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
@@ -163,8 +167,12 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     with archive.open(info) as entry:
         if np.lib.format.read_magic(entry) != (1, 0):
             raise ValueError("of another version")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(entry)
-        if dtype.kind not in _KINDS or math.prod(shape) * dtype.itemsize != info.file_size - entry.tell():
+        length = entry.read(2)
+        header = length + entry.read(int.from_bytes(length, "little"))
+        if not _HEADER.fullmatch(header, 2):
+            raise ValueError("no numbers")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(io.BytesIO(header))
+        if math.prod(shape) * dtype.itemsize != info.file_size - entry.tell():
             raise ValueError("not as large as it says")
     with archive.open(info) as entry:
         array: NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)

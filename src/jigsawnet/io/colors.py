@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from contextlib import suppress
 from itertools import product
 
 import numpy as np
 from PIL import Image, ImageCms
 from PIL.TiffImagePlugin import TiffImageFile
 
-from jigsawnet.io.decoding import DECODE_ERRORS
+from jigsawnet.io.decoding import DECODE_ERRORS, is_of_the_machine
 from jigsawnet.types import UInt8Array
 
 _SAME_LEVELS = 2
@@ -45,7 +44,7 @@ def _with_profile(pixels: UInt8Array, colors: Image.Image, profile: object) -> U
     """``pixels (H, W, 3 | 4)`` with the colours that its profile gives to ``colors``, the picture in its own colour space."""
     if not isinstance(profile, bytes) or not profile:
         return pixels
-    with suppress(ImageCms.PyCMSError, *DECODE_ERRORS):
+    try:
         to_srgb = ImageCms.buildTransform(
             ImageCms.ImageCmsProfile(io.BytesIO(profile)),
             ImageCms.createProfile("sRGB"),
@@ -62,7 +61,10 @@ def _with_profile(pixels: UInt8Array, colors: Image.Image, profile: object) -> U
             return pixels
         converted = seen[0][np.array(colors)] if colors.mode == "L" else _applied(to_srgb, colors)
         return np.dstack([converted, pixels[..., 3:]])
-    return pixels
+    except (ImageCms.PyCMSError, *DECODE_ERRORS) as error:  # a damaged profile is no reason to refuse a picture
+        if is_of_the_machine(error):
+            raise
+        return pixels
 
 
 def _applied(to_srgb: ImageCms.ImageCmsTransform, picture: Image.Image) -> UInt8Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 import threading
 import warnings
@@ -31,6 +32,8 @@ DECODE_ERRORS = (
     zlib.error,
 )
 """What decoders raise on damaged files, found by fuzzing and by reading Pillow's plugins."""
+
+_OF_THE_MACHINE = frozenset({errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EINTR})
 
 _HEAD_BYTES = 1024
 """Other things may stand before the mark of a PDF, up to so many bytes."""
@@ -70,6 +73,11 @@ class _Silence:
 
 
 silence = _Silence()
+
+
+def is_of_the_machine(error: BaseException) -> bool:
+    """True when a disk or the memory failed, so that the file may be all right: what it says must not be passed over."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE)
 
 
 def kind_of(stream: IO[bytes]) -> Kind:

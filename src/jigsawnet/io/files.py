@@ -12,7 +12,7 @@ from typing import IO
 from uuid import uuid4
 
 from jigsawnet.errors import FormatError, InputError, OutputError
-from jigsawnet.io.places import hold_below
+from jigsawnet.io.places import hold_below, hold_place
 
 RESULT_FILE = "assembly.json"
 """A folder with this file holds a finished solve."""
@@ -141,6 +141,14 @@ def remove_empty(folders: list[Path]) -> None:
     for folder in folders:
         with suppress(OSError, ValueError):
             folder.rmdir()
+
+
+def remove_unfinished(folder: Path, own: str = "") -> None:
+    """Remove what a killed process left in a folder that nobody else writes into; ``own`` stays."""
+    with suppress(OSError), hold_place(folder) as place:
+        for name in place.names():
+            if name.startswith(TEMPORARY) and name != own:
+                place.remove(name)
 
 
 def reason_of(error: Exception) -> str:

@@ -6,7 +6,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -17,7 +17,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 
 from jigsawnet.errors import InputError
 from jigsawnet.io.colors import to_array
-from jigsawnet.io.decoding import DECODE_ERRORS, kind_of, picture_in, silence
+from jigsawnet.io.decoding import DECODE_ERRORS, is_of_the_machine, kind_of, picture_in, silence
 from jigsawnet.io.files import write_stream
 from jigsawnet.io.pages import Page, as_page, file_errors, picture_of
 from jigsawnet.io.pdf import draw_page
@@ -154,8 +154,11 @@ def _decode(stream: IO[bytes], page: Page, max_pixels: int) -> UInt8Array:
             raise InputError(f"{page.name} has no pixels.")
         _refuse_planes(picture, page.name)
         picture.load()
-        with suppress(*DECODE_ERRORS):  # damaged EXIF data is no reason to refuse a picture
+        try:
             ImageOps.exif_transpose(picture, in_place=True)
+        except DECODE_ERRORS as error:  # damaged EXIF data is no reason to refuse a picture
+            if is_of_the_machine(error):
+                raise
         return to_array(picture)
 
 

@@ -7,13 +7,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from jigsawnet.errors import OutputError
+from jigsawnet.io.places import Place, hold_place
 
+LOCK_FILE = ".lock"
 SOLVING = "Another solve is writing into {folder}{holder}; wait for it, stop it, or give another folder."
 
 _TIMEOUT_S = 0.1
@@ -39,13 +41,19 @@ def hold_lock(path: Path, taken: str = SOLVING) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _NO_LOCKS:  # where the file system has no locks, go on without
             raise OutputError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
-    try:
+    with ExitStack() as held:
+        held.callback(lock.release)  # removes the file on Windows
+        with suppress(OSError):
+            place = held.enter_context(hold_place(path.parent))
+            if sys.platform != "win32":  # while it is held: who opened it before sees that it is gone, and opens it anew
+                held.callback(_remove, place, path.name)
         yield
-    finally:
-        if sys.platform != "win32":  # while it is held: who opened it before sees that it is gone, and opens it anew
-            with suppress(OSError):
-                path.unlink()
-        lock.release()  # removes the file on Windows
+
+
+def _remove(place: Place, name: str) -> None:
+    """From the folder where it was made, whatever its path leads to by now."""
+    with suppress(OSError):
+        place.unlink(name)
 
 
 def _refuse_strange(path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ from jigsawnet.types import UInt8Array
 POINTS_PER_INCH = 72.0
 _one_at_a_time = threading.Lock()
 """PDFium works for one thread only."""
+_DATE = re.compile(rb"(?<=/CreationDate\(D:)[0-9]{14}")
+_IDS = re.compile(rb"(?<=/ID\[<)[0-9A-F]{32}><[0-9A-F]{32}(?=>\]>>\s*startxref)")
+"""What PDFium draws by chance, at the end of a file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +43,7 @@ def sheet_of_its_size(picture: UInt8Array, dpi: float) -> PdfSheet:
 
 
 def write_pdf(path: Path, sheets: Sequence[PdfSheet]) -> None:
-    """Write sheets as one PDF, whole or not at all; the folder must exist.
+    """Write sheets as one PDF, whole or not at all; the folder must exist. The same sheets give the same bytes.
 
     Raises:
         OutputError: the file cannot be written.
@@ -52,7 +57,15 @@ def write_pdf(path: Path, sheets: Sequence[PdfSheet]) -> None:
             pdf.save(data)
         finally:
             pdf.close()
-    write_stream(path, lambda stream: stream.write(data.getvalue()))
+    written = _without_chance(data.getvalue())
+    write_stream(path, lambda stream: stream.write(written))
+
+
+def _without_chance(data: bytes) -> bytes:
+    """A PDF with a date and a number of its own that do not change when it is written again."""
+    dated = _DATE.sub(b"20000101000000", data, count=1)
+    number = hashlib.sha256(_IDS.sub(b"", dated)).hexdigest()[:32].upper().encode()
+    return _IDS.sub(number + b"><" + number, dated)
 
 
 def _add(pdf: pypdfium2.PdfDocument, sheet: PdfSheet) -> None:

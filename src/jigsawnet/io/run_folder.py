@@ -11,17 +11,16 @@ from typing import Any
 
 from jigsawnet.errors import FormatError, OutputError
 from jigsawnet.io.array_store import Saved, read_arrays, write_arrays
-from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, remove_empty, write_text
+from jigsawnet.io.files import RESULT_FILE, TEMPORARY, make_folder, remove_empty, remove_unfinished, write_text
 from jigsawnet.io.json_files import fill, load_object, to_json
-from jigsawnet.io.lock import hold_lock
-from jigsawnet.io.places import hold_below, hold_place
+from jigsawnet.io.lock import LOCK_FILE, hold_lock
+from jigsawnet.io.places import hold_below
 from jigsawnet.names import parts_below
 from jigsawnet.types import StageReport
 
 FORMAT = "jigsawnet/run"
 VERSION = 1
 RUN_FILE = "run.json"
-LOCK_FILE = ".lock"
 STAGES_FOLDER = "stages"
 
 _STAGE_FILE = re.compile(r"[a-z-]{1,20}-[0-9a-f]{16}\.npz")
@@ -198,26 +197,20 @@ def _open_record(out: Path, jigsawnet: str) -> RunRecord:
     if not _exists(path):
         if _exists(out / RESULT_FILE):
             raise OutputError(f"{out} already holds a result that no run made; give another folder or remove it.")
+        remove_unfinished(out)
         return RunRecord(jigsawnet, {})
     try:
         record = read_record(path)
     except FormatError as error:
         raise OutputError(f"{path} is damaged or of another version of jigsawnet; remove it or give another folder.") from error
-    _remove_unfinished(out)
+    remove_unfinished(out)
     return record
 
 
 def tidy_folder(out: Path) -> None:
     """Remove what a killed process left unfinished, unless somebody is writing into the folder."""
     with suppress(OutputError), hold_lock(out / LOCK_FILE):
-        _remove_unfinished(out)
-
-
-def _remove_unfinished(out: Path) -> None:
-    with suppress(OSError), hold_place(out) as place:
-        for name in place.names():
-            if name.startswith(TEMPORARY):
-                place.remove(name)
+        remove_unfinished(out)
 
 
 def _exists(path: Path) -> bool:

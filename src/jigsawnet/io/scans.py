@@ -11,10 +11,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from jigsawnet.io.decoding import kind_of, silence
+from jigsawnet.io.decoding import is_of_the_machine, kind_of, silence
 from jigsawnet.io.files import make_folder, write_text
 from jigsawnet.io.images import MAX_PIXELS, read_image, write_png
-from jigsawnet.io.pages import Page, as_page, picture_of
+from jigsawnet.io.pages import Page, as_page, file_errors, picture_of
 from jigsawnet.io.pdf import page_dpi
 from jigsawnet.types import UInt8Array
 
@@ -44,12 +44,19 @@ def on_white(pixels: UInt8Array) -> UInt8Array:
 
 
 def read_dpi(source: Path | Page) -> float | None:
-    """Dots per inch from a picture's tags or page; None when there are none that make sense, or the file cannot be read."""
+    """Dots per inch from a picture's tags or page; None when there are none that make sense, or the file is damaged.
+
+    Raises:
+        InputError: the disk or the memory failed.
+    """
     page = as_page(source)
     try:
         with page.open() as stream, silence:
             across, down = _tagged_dpi(stream, page)
-    except Exception:  # a damaged file is refused in words when its pixels are read
+    except Exception as error:  # a damaged file is refused in words when its pixels are read
+        if is_of_the_machine(error):
+            with file_errors(page.name):
+                raise
         return None
     usable = math.isfinite(across) and _DPI_RANGE[0] <= across <= _DPI_RANGE[1] and abs(across - down) < 0.01 * across
     return round(across, 1) if usable else None

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from uuid import uuid4
 
 from jigsawnet.errors import OutputError
-from jigsawnet.io.files import RESULT_FILE, TEMPORARY, reason_of, remove_empty
+from jigsawnet.io.files import RESULT_FILE, TEMPORARY, reason_of, remove_empty, remove_unfinished
+from jigsawnet.io.lock import LOCK_FILE, hold_lock
 from jigsawnet.io.places import Place, hold_place
+
+_BUSY = "Another command is writing into {folder}{holder}; wait for it, stop it, or give another folder."
 
 
 @contextmanager
@@ -22,7 +25,8 @@ def staged_folder(out: Path, result_file: str = RESULT_FILE, *, replace: bool = 
     the same file system and as writable as ``out`` itself, even when ``out`` is a mount point or the current folder.
     Other files in ``out`` stay.
 
-    ``result_file`` marks a finished result; it is moved into place last. With ``replace`` it may be there already.
+    ``result_file`` marks a finished result; it is moved into place last. With ``replace`` it may be there already, and the
+    caller holds the folder's lock; else it is held here, and what a killed process left is removed.
 
     Raises:
         OutputError: ``out`` is a file, holds a result already, has a link where a folder belongs, or cannot be written.
@@ -32,9 +36,13 @@ def staged_folder(out: Path, result_file: str = RESULT_FILE, *, replace: bool = 
     try:
         with _open_stage(out, name) as (place, stage):
             try:
-                yield stage.path
-                _move_into_place(stage, place, result_file)
-                done = True
+                with nullcontext() if replace else hold_lock(out / LOCK_FILE, _BUSY):
+                    if not replace:
+                        _refuse_result(out, result_file)
+                        remove_unfinished(out, name)
+                    yield stage.path
+                    _move_into_place(stage, place, result_file)
+                    done = True
             finally:
                 place.remove(name)
     finally:
@@ -48,14 +56,19 @@ def _make_out(out: Path, result_file: str, replace: bool) -> list[Path]:
     try:
         if out.exists() and not out.is_dir():
             raise OutputError(f"{out} is a file; give a folder for the result.")
-        if not replace and os.path.lexists(out / result_file):
-            raise OutputError(f"{out} already holds a result; give another folder or remove it.")
+        if not replace:
+            _refuse_result(out, result_file)
         created = [folder for folder in (out, *out.parents) if not folder.exists()]
         out.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         remove_empty(created)
         raise _not_written(out, error) from error
     return created
+
+
+def _refuse_result(out: Path, result_file: str) -> None:
+    if os.path.lexists(out / result_file):
+        raise OutputError(f"{out} already holds a result; give another folder or remove it.")
 
 
 @contextmanager
@@ -77,12 +90,12 @@ def _not_written(out: Path, error: Exception) -> OutputError:
 
 def _move_into_place(stage: Place, out: Place, result_file: str) -> None:
     """Move every file below ``stage`` to ``out``, the result file last; undo all of it when one cannot be moved."""
-    files = sorted(p.relative_to(stage.path) for p in stage.path.rglob("*") if p.is_file())
-    files.sort(key=lambda name: name == Path(result_file))
     replaced = uuid4().hex
     with ExitStack() as held, ExitStack() as undo:
         ways = _Ways(held, undo)
         try:
+            files = sorted(p.relative_to(stage.path) for p in stage.path.rglob("*") if p.is_file())
+            files.sort(key=lambda name: name == Path(result_file))
             for *parts, name in (path.parts for path in files):
                 source, target = ways.to(stage, parts), ways.to(out, parts)
                 if (old := target.stat(name)) is not None and not stat.S_ISDIR(old.st_mode):

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from jigsawnet.errors import JigsawNetError
+from jigsawnet.errors import TROUBLE, sentence_of
 
 REST_SECONDS = 1.0
 """The files are written when nothing has changed for so long."""
@@ -60,8 +60,8 @@ class Scribe:
         while (wanted := self._come_to_rest()) is not None:
             try:
                 self._write()
-            except JigsawNetError as error:
-                self._on_error(str(error))
+            except TROUBLE as error:
+                self._on_error(sentence_of(error))
             except Exception:
                 log.exception("writing the results failed")
                 self._on_error("The result files could not be written; the edits are safe.")

@@ -16,7 +16,7 @@ from typing import Any
 
 from jigsawnet.context import Context
 from jigsawnet.edits import Arrangement, Edit, Edits, Move, PieceSizes, Solved, put_back
-from jigsawnet.errors import EditError, JigsawNetError, OutputError
+from jigsawnet.errors import TROUBLE, EditError, JigsawNetError, OutputError, sentence_of
 from jigsawnet.geometry import SE2
 from jigsawnet.io.edits_json import Memo, save_edits
 from jigsawnet.io.files import can_write_in
@@ -249,8 +249,8 @@ class Session:
             with self._folder:
                 run = self.run.solve_on(before.constraints(), context, self.send_snapshot, with_results=False)
             done = self._take_over(run, before, stopped=stop.is_requested)
-        except JigsawNetError as error:
-            done = {"type": "error", "text": str(error)}
+        except TROUBLE as error:
+            done = {"type": "error", "text": sentence_of(error)}
         except Exception:
             log.exception("solving on failed")
         finally:

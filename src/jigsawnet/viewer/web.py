@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from jigsawnet.errors import ConfigError, EditError, FormatError, InputError, JigsawNetError
+from jigsawnet.errors import TROUBLE, ConfigError, EditError, FormatError, InputError, sentence_of
 from jigsawnet.viewer.security import TooLargeError, TooSlowError
 from jigsawnet.viewer.session import StaleError
 
@@ -35,14 +35,15 @@ def new_app(revision: Callable[[], int]) -> FastAPI:
         if isinstance(error, TooLargeError | TooSlowError):
             return json_answer({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 408)
         return json_answer(
-            {"error": str(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
+            {"error": sentence_of(error)}, 422 if isinstance(error, ConfigError | EditError | FormatError | InputError) else 500
         )
 
     def unknown(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
         return json_answer({"error": "There is no such thing here." if status == 404 else "This cannot be done here."}, status)
 
-    app.add_exception_handler(JigsawNetError, refuse)
+    for trouble in TROUBLE:
+        app.add_exception_handler(trouble, refuse)
     for kind in (404, 405, RequestValidationError):
         app.add_exception_handler(kind, unknown)
     return app
