@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jigsawnet.compose import ComposeConfig, SecondRoundConfig, composers
 from jigsawnet.contours import ContourConfig
 from jigsawnet.errors import ConfigError
 from jigsawnet.match import MatchConfig, matchers
+from jigsawnet.options import group
 from jigsawnet.refine import RefineConfig
 from jigsawnet.score import scorers
 
@@ -33,11 +34,11 @@ class SolveConfig:
     """Take the background's colour out of the outermost pixels of all pieces, where scanning has left it there."""
     light: bool = True
     """On pages, take out that the paper is darker in some places than in others; the result shows the pictures as they were."""
-    contours: ContourConfig = field(default_factory=ContourConfig)
-    match: MatchConfig = field(default_factory=MatchConfig)
-    compose: ComposeConfig = field(default_factory=ComposeConfig)
-    refine: RefineConfig = field(default_factory=RefineConfig)
-    second_round: SecondRoundConfig = field(default_factory=SecondRoundConfig)
+    contours: ContourConfig = group(ContourConfig)
+    match: MatchConfig = group(MatchConfig)
+    compose: ComposeConfig = group(ComposeConfig)
+    refine: RefineConfig = group(RefineConfig)
+    second_round: SecondRoundConfig = group(SecondRoundConfig)
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_confidence <= 1:

@@ -373,6 +373,7 @@ class Corridor:
         """The first stage that a stop has cut short."""
         self._reports: dict[str, StageReport] = {}
         self._keys: dict[str, str] = {}
+        self._known_keys: dict[str, str] = {}
         self._products: dict[str, Any] = {
             "puzzle": puzzle, "seed": seed, "constraints": constraints,
             "given": None if given is None else rank_given(given),
@@ -426,6 +427,7 @@ class Corridor:
     def put(self, product: str, value: Any, key: str | None, reports: Sequence[StageReport] = ()) -> None:
         """Give a product that an earlier run made, with the key it had there; without a key, nothing after it is saved."""
         self._products[product], self._keys[product] = value, key or ""
+        self._known_keys.clear()
         self._reports |= {report.name: report for report in reports}
         if key is None:
             self.store = None
@@ -459,6 +461,11 @@ class Corridor:
         """Names all that a product depends on."""
         if product in self._keys:
             return self._keys[product]
+        if product not in self._known_keys:
+            self._known_keys[product] = self._make_key(product)
+        return self._known_keys[product]
+
+    def _make_key(self, product: str) -> str:
         if product not in _MAKES:
             return self._root_key(product)
         stage = _MAKES[product]

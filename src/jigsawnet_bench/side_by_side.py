@@ -266,7 +266,8 @@ def _without_poses(solved: Solved) -> dict[str, Any]:
 
 
 def _environment(tree: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
+    """Modules are compiled once, as those of an installed program are, whatever holds for the program that measures."""
+    return {**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

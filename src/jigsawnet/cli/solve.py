@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +22,7 @@ from jigsawnet.context import Context, StageClock
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.replay import check_free
 from jigsawnet.loading import ScanInput
+from jigsawnet.options import group
 from jigsawnet.runs import Request, Run, read_size
 from jigsawnet.runs.again import kept_edits, solve_again
 from jigsawnet.runs.history import check_operator
@@ -84,8 +85,8 @@ class Solve:
     """With --view or --review: only print the address."""
     json: Flag = False
     """Print a summary as one JSON line, for programs."""
-    scans: Annotated[ScanInput, tyro.conf.arg(name="")] = field(default_factory=ScanInput)
-    config: Annotated[SolveConfig, tyro.conf.arg(name="")] = field(default_factory=SolveConfig)
+    scans: Annotated[ScanInput, tyro.conf.arg(name="")] = group(ScanInput)
+    config: Annotated[SolveConfig, tyro.conf.arg(name="")] = group(SolveConfig)
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

@@ -139,8 +139,13 @@ def to_json(value: Any) -> str:
     return json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+_PLAIN = frozenset((str, int, bool))
+
+
 def plain(value: Any) -> Any:
     """Turn options and counts into what JSON has: objects, lists, numbers, text and null."""
+    if value is None or type(value) in _PLAIN:  # nearly all, so they are asked first
+        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

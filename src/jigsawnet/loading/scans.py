@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,7 @@ from jigsawnet.fragments.view import View
 from jigsawnet.io.pages import Page, as_page, parse_pages
 from jigsawnet.io.review_json import load_review
 from jigsawnet.io.scans import on_white, piece_stems, read_dpi, read_scan
+from jigsawnet.options import group
 from jigsawnet.types import Piece, Progress, UInt8Array, no_progress
 
 _SAME = 1.01
@@ -56,7 +57,7 @@ class ScanInput:
     three and more strips, or six and more small tiles, are alike in size and what they show reaches their sides."""
     corrections: Path | None = None
     """What a person has corrected about the pieces found on the scans: the review.json that the page of review writes."""
-    scan: ScanConfig = field(default_factory=ScanConfig)
+    scan: ScanConfig = group(ScanConfig)
 
     def __post_init__(self) -> None:
         if not all(0.01 <= factor <= 100 for factor in self.scale):

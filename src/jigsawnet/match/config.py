@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.options import group
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class DenseConfig:
     """Rough poses verified for a pair of pieces, in each pass."""
     per_pair: int = 4
     """Candidates kept for a pair of pieces."""
-    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
-    ragged: RaggedConfig = field(default_factory=RaggedConfig)
-    verify: VerifyConfig = field(default_factory=VerifyConfig)
+    retrieval: RetrievalConfig = group(RetrievalConfig)
+    ragged: RaggedConfig = group(RaggedConfig)
+    verify: VerifyConfig = group(VerifyConfig)
 
     def __post_init__(self) -> None:
         if not self.windows or min(self.windows) <= 0 or max(self.windows) >= 1:
@@ -110,7 +111,7 @@ class ZhangConfig:
     """Steps 2 and 4: Lab distance up to which pixels across the seam have similar colour."""
     max_overlap: float = 0.03
     """A candidate is dropped when more than this part of the smaller piece lies inside the other."""
-    verify: VerifyConfig = field(default_factory=VerifyConfig)
+    verify: VerifyConfig = group(VerifyConfig)
 
     def __post_init__(self) -> None:
         positive = (self.tolerance_px, self.split_lab, self.shortest_px, self.segment_lab, self.rough_px, self.aligned_px)
@@ -138,7 +139,7 @@ class TsamouraConfig:
     """Border samples that a common subsequence must pair."""
     max_overlap_px: float = 6.0
     """Deepest penetration of one piece into the other that is still accepted."""
-    verify: VerifyConfig = field(default_factory=VerifyConfig)
+    verify: VerifyConfig = group(VerifyConfig)
 
     def __post_init__(self) -> None:
         if not 1 <= self.palette <= 256:
@@ -160,9 +161,9 @@ class MatchConfig:
     the dense matcher."""
     printed: bool = True
     """Where ragged pieces show lines of print, try the shifts at which the lines run on; for the dense matcher."""
-    dense: DenseConfig = field(default_factory=DenseConfig)
-    zhang: ZhangConfig = field(default_factory=ZhangConfig)
-    tsamoura: TsamouraConfig = field(default_factory=TsamouraConfig)
+    dense: DenseConfig = group(DenseConfig)
+    zhang: ZhangConfig = group(ZhangConfig)
+    tsamoura: TsamouraConfig = group(TsamouraConfig)
 
     def __post_init__(self) -> None:
         if self.per_piece < 1:
