@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.borders import Borders, Int64Array
+from jigsawnet.borders import Borders, Int64Array, njit
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Float32Array, FloatArray
 
@@ -22,6 +22,7 @@ COLOR_POINTS = 8
 _REFERENCE = 1000
 _CLOSE_FRACTION = 0.01
 _FLOOR = 0.05
+_TWO, _HUGE = np.float32(2.0), np.float32(3e38)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +148,25 @@ def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array, stop: Stop)
         part = slice(own.first[p], own.first[p + 1])
         if part.start == part.stop:
             continue
-        cost = norms - 2 * (own.descriptor[part] @ reference.T)
-        chance[part] = np.partition(cost, rank, axis=1)[:, rank] + own.norm[part]
+        _ranked(own.descriptor[part] @ reference.T, norms, np.empty(rank + 1, np.float32), chance[part])
+        chance[part] += own.norm[part]
     weight = 1.0 / np.sqrt(np.maximum(chance, 0) + _FLOOR)
     return WindowSet(own.stride, own.first, own.descriptor, own.norm, weight.astype(np.float32), own.center, own.heading)
+
+
+@njit
+def _ranked(product, norms, lowest, found):  # type: ignore[no-untyped-def]
+    """Fill ``found`` with the last of as many of the lowest ``norms[c] - 2 product[r, c]`` of each row as ``lowest`` holds."""
+    last = len(lowest) - 1
+    for r in range(product.shape[0]):
+        for k in range(len(lowest)):
+            lowest[k] = _HUGE
+        for c in range(product.shape[1]):
+            value = norms[c] - _TWO * product[r, c]
+            if value < lowest[last]:
+                k = last
+                while k > 0 and lowest[k - 1] > value:
+                    lowest[k] = lowest[k - 1]
+                    k -= 1
+                lowest[k] = value
+        found[r] = lowest[last]

@@ -34,6 +34,8 @@ class ReportInput:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     page_names: Mapping[int, str] = field(default_factory=dict)
     """What a person calls the pages, by the number of the component."""
+    shrink: int = 1
+    """How many times smaller the picture is than the pieces."""
 
     def length(self, px: float) -> str:
         """A length for a person: in px, and in mm when the resolution is known."""
