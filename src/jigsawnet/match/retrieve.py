@@ -28,8 +28,8 @@ _STRIDE_FRONT, _STRIDE_BACK = 2, 2
 _ROUGH_ABOVE = 2000
 """Pieces from which on a rough look comes first."""
 _ROUGH_DIMENSIONS, _ROUGH_STRIDE_FRONT, _ROUGH_STRIDE_BACK = 12, 4, 6
-_ROUGH_SHARE, _ROUGH_LEAST = 0.2, 200
-"""The part of all pieces that is nearest to a piece in the rough look, and how many at least, are looked at in full."""
+_ROUGH_LEAST, _ROUGH_SHARE = 400, 0.04
+"""Pieces nearest to a piece in the rough look that are looked at in full, and what part of all pieces is added to them."""
 _COLUMN_PIECES, _ROUGH_COLUMN_PIECES = 16, 96
 """Pieces compared with one at a time: the product of their windows stays in the cache."""
 _PIECES_PER_BLOCK = 16
@@ -78,7 +78,7 @@ def find_distances(kinds: Sequence[WindowKind], passes: Sequence[Windows], conte
         found = _all_distances([_rough_stretches(windows) for windows in told if not context.stop.is_over()], n, None, context)
         if found is None:
             return None
-        worth = _worth_a_look(found, max(_ROUGH_LEAST, round(_ROUGH_SHARE * n)))
+        worth = _worth_a_look(found, _ROUGH_LEAST + round(_ROUGH_SHARE * n))
     return _all_distances([_stretches(windows) for windows in told if not context.stop.is_over()], n, worth, context)
 
 
