@@ -79,7 +79,7 @@ def assert_same_rows(one: Candidates, two: Candidates) -> None:
 
 
 def test_each_stage_needs_what_stages_before_it_give() -> None:
-    there = {"puzzle", "learned", "constraints", "seed", "given", "known", "steps"}
+    there = {"puzzle", "learned", "constraints", "seed", "given", "known", "rated", "steps"}
     for stage in STAGES:
         assert set(stage.needs) <= there, stage.name
         there.add(stage.gives)
@@ -376,7 +376,7 @@ def test_what_was_measured_with_another_halo_does_not_count(
     """The colours that were measured were those of pieces without a halo."""
     whole, store = eight
     for depth_px, pairs in ((0, 8), (2, 36)):
-        monkeypatch.setattr(pipeline, "find_halo", lambda _, depth_px=depth_px: depth_px)
+        monkeypatch.setattr(pipeline, "find_halo", lambda *_, depth_px=depth_px: depth_px)
         walk = Corridor(whole, store=copy_of(store, NewestStore()))
         walk.get("candidates")
         assert walk.get("seen").halo_px == depth_px

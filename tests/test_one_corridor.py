@@ -30,7 +30,7 @@ ALSO_OPTIONS = {"compose", "second_round"}
 """Names that fields of options have too: as attributes they count only where they are called."""
 KNOWN_EXCEPTIONS: frozenset[str] = frozenset()
 """Modules that may use two stages besides the pipeline; there are none."""
-ROOTS = {"puzzle", "learned", "constraints", "seed", "given", "known", "steps"}
+ROOTS = {"puzzle", "learned", "constraints", "seed", "given", "known", "rated", "steps"}
 """What a corridor is given, or finds in its store."""
 SOURCE = Path(jigsawnet.__file__).parent.parent
 MODULES = sorted(path for name in ("jigsawnet", "jigsawnet_bench") for path in (SOURCE / name).rglob("*.py"))
@@ -218,7 +218,7 @@ def test_options_reach_the_second_round_as_they_reach_the_first(
     spies.assert_handed("score_candidates", "fit")
     spies.assert_handed("second_round", OWN.second_round)
     spies.assert_handed("refine_poses", OWN.refine)
-    traced, _, _ = spies.calls["trace_again"][0]
+    traced, *_ = spies.calls["trace_again"][0]
     assert len(traced) == 2, "the groups, each drawn as one piece"
     (learned,) = (arg for arg in spies.calls["find_candidates"][0] if arg is walk.get("learned"))
     assert learned.fit is walk.get("scene").learned.fit

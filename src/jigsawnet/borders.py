@@ -23,15 +23,18 @@ import numba.extending
 import numpy as np
 from numpy.typing import NDArray
 
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Contour, Float32Array
 from jigsawnet.version import __version__
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
+Numbers = NDArray[np.uint16] | Int32Array
 
 OPPOSITE = -0.6
 """Cosine between inward normals below which two borders face each other."""
 _NOTHING = np.float32(0.0)
+_MOST_IN_TWO_BYTES = 1 << 16
 MARGIN_CELLS = 16
 """Cells around a piece in which the nearest contour sample is known."""
 
@@ -56,7 +59,7 @@ class BorderArrays(NamedTuple):
     grid_first: Int64Array
     grid_size: Int32Array
     grid_origin: Float32Array
-    nearest: Int32Array
+    nearest: Numbers
     depth: Float32Array
     deepest: Float32Array
     core_first: Int64Array
@@ -91,9 +94,10 @@ class Borders:
 
     ``points, normals (M, 2)``, ``colors (M, 3)`` as in `Contour`. Piece p's grid has ``grid_size[p] = (rows, cols)`` cells of
     ``cell_px``, its first cell centred on ``grid_origin[p]`` xy, its cells at ``grid_first[p]`` of ``nearest`` (sample index
-    within the piece) and ``depth`` (px inside the border, 0 outside), of which ``deepest[p]`` is the largest. ``core (K, 2)``
-    are points inside the pieces, for overlap tests: piece p owns ``core_first[p]:core_first[p + 1]``. ``contour_step_px`` is
-    the step the contours were traced with; ``step_px`` the median of what fits around each piece a whole number of times.
+    within the piece, in two bytes unless a contour is too long) and ``depth`` (px inside the border, 0 outside), of which
+    ``deepest[p]`` is the largest. ``core (K, 2)`` are points inside the pieces, for overlap tests: piece p owns
+    ``core_first[p]:core_first[p + 1]``. ``contour_step_px`` is the step the contours were traced with; ``step_px`` the median
+    of what fits around each piece a whole number of times.
     """
 
     step_px: float
@@ -105,7 +109,7 @@ class Borders:
     grid_first: Int64Array
     grid_size: Int32Array
     grid_origin: Float32Array
-    nearest: Int32Array
+    nearest: Numbers
     depth: Float32Array
     deepest: Float32Array
     core_first: Int64Array
@@ -151,18 +155,21 @@ def build_borders(
     core_points: int = 150,
     step_px: float | None = None,
     contour_step_px: float | None = None,
+    stop: Stop | None = None,
 ) -> Borders:
     """Lay out all contours; a piece without one owns no samples and touches nothing.
 
-    ``step_px`` takes the place of the median step, so that pieces get the grids they had before.
+    ``step_px`` takes the place of the median step, so that pieces get the grids they had before. Raises `StoppedError` when it
+    is to end.
     """
     rings = [np.zeros((0, 2)) if c is None else c.points for c in contours]
     step = step_px or float(np.median([c.step_px for c in contours if c is not None] or [1.0]))
     cell = max(1.0, step / 3.0)
-    grids = [_grid(ring, cell) for ring in rings]
-    areas = [float((g[1] > 0).sum()) * cell * cell for g in grids if g[1].size] or [0.0]
+    grids = _build_grids(rings, cell, stop or Stop())
+    depths = [grids.depth[a:b].reshape(size) for a, b, size in zip(grids.first, grids.first[1:], grids.size, strict=False)]
+    areas = [float((depth > 0).sum()) * cell * cell for depth in depths if depth.size] or [0.0]
     spacing = max(cell, float(np.sqrt(np.median(areas) / core_points)))
-    cores = [_core(depth, origin, cell, spacing) for _, depth, origin in grids]
+    cores = [_core(depth, origin, cell, spacing) for depth, origin in zip(depths, grids.origin, strict=True)]
 
     def gather(name: str, width: int) -> Float32Array:
         parts = [np.zeros((0, width)) if c is None else getattr(c, name) for c in contours]
@@ -177,12 +184,12 @@ def build_borders(
         points=gather("points", 2),
         normals=gather("normals", 2),
         colors=gather("colors", 3),
-        grid_first=_starts([g[0].size for g in grids]),
-        grid_size=np.array([g[0].shape for g in grids], dtype=np.int32).reshape(-1, 2),
-        grid_origin=np.array([g[2] for g in grids], dtype=np.float32).reshape(-1, 2),
-        nearest=np.concatenate([np.zeros(0, np.int32), *(g[0].ravel() for g in grids)]),
-        depth=np.concatenate([np.zeros(0, np.float32), *(g[1].ravel() for g in grids)]),
-        deepest=np.array([g[1].max(initial=0.0) for g in grids], dtype=np.float32),
+        grid_first=grids.first,
+        grid_size=grids.size,
+        grid_origin=grids.origin.astype(np.float32),
+        nearest=grids.nearest,
+        depth=grids.depth,
+        deepest=np.array([depth.max(initial=0.0) for depth in depths], dtype=np.float32),
         core_first=_starts([len(c) for c in cores]),
         core=np.concatenate([np.zeros((0, 2)), *cores]).astype(np.float32),
         center=middles.astype(np.float32),
@@ -195,24 +202,48 @@ def _starts(sizes: Sequence[int]) -> Int64Array:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _grid(ring: NDArray[np.float64], cell: float) -> tuple[Int32Array, Float32Array, NDArray[np.float64]]:
-    """Nearest sample and depth for every cell around a ring, and the position of the first cell."""
-    if not len(ring):
-        return np.zeros((0, 0), np.int32), np.zeros((0, 0), np.float32), np.zeros(2)
-    origin = np.floor(ring.min(0) / cell) * cell - MARGIN_CELLS * cell
-    in_cells = (ring - origin) / cell
-    cols, rows = np.ceil(in_cells.max(0)).astype(int) + MARGIN_CELLS + 1
+class _Grids(NamedTuple):
+    """The grids of all pieces end to end, as in `Borders`; ``origin (n, 2)`` in double precision."""
+
+    first: Int64Array
+    size: Int32Array
+    origin: NDArray[np.float64]
+    nearest: Numbers
+    depth: Float32Array
+
+
+def _build_grids(rings: Sequence[NDArray[np.float64]], cell: float, stop: Stop) -> _Grids:
+    """Nearest samples and depths around every ring, each written where it stays: a second copy would be the largest of all."""
+    origin, size = np.zeros((len(rings), 2)), np.zeros((len(rings), 2), np.int32)
+    for k, ring in enumerate(rings):
+        if len(ring):
+            origin[k] = np.floor(ring.min(0) / cell) * cell - MARGIN_CELLS * cell
+            size[k] = np.ceil(((ring - origin[k]) / cell).max(0)).astype(int)[::-1] + MARGIN_CELLS + 1
+    first = _starts(size.prod(1, dtype=np.int64).tolist())
+    kind = np.uint16 if max(map(len, rings), default=0) <= _MOST_IN_TWO_BYTES else np.int32
+    grids = _Grids(first, size, origin, np.empty(first[-1], kind), np.empty(first[-1], np.float32))
+    for k, ring in enumerate(rings):
+        stop.check()
+        if len(ring):
+            cells, shape = slice(first[k], first[k + 1]), tuple(size[k])
+            _fill_grid((ring - origin[k]) / cell, cell, grids.nearest[cells].reshape(shape), grids.depth[cells].reshape(shape))
+    return grids
+
+
+def _fill_grid(in_cells: NDArray[np.float64], cell: float, nearest: Numbers, depth: Float32Array) -> None:
+    """Nearest sample and depth for every cell around a ring, which is measured in cells from the first."""
+    rows, cols = depth.shape
     at = np.rint(in_cells).astype(int)
     free = np.ones((rows, cols), np.uint8)
     free[at[:, 1], at[:, 0]] = 0
     _, labels = cv2.distanceTransformWithLabels(free, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
-    sample_of_label = np.zeros(int(labels.max()) + 1, np.int32)
-    sample_of_label[labels[at[:, 1], at[:, 0]]] = np.arange(len(ring))
+    sample_of_label = np.zeros(int(labels.max()) + 1, nearest.dtype)
+    sample_of_label[labels[at[:, 1], at[:, 0]]] = np.arange(len(in_cells))
+    nearest[...] = sample_of_label[labels]
     inside = np.zeros((rows, cols), np.uint8)
     shift = 6  # sub-pixel bits of fillPoly
     cv2.fillPoly(inside, [np.rint(in_cells * (1 << shift)).astype(np.int32)], 1, shift=shift)
-    depth = cv2.distanceTransform(inside, cv2.DIST_L2, 5) * cell
-    return sample_of_label[labels], depth.astype(np.float32), origin
+    np.multiply(cv2.distanceTransform(inside, cv2.DIST_L2, 5), cell, out=depth)
 
 
 def _core(depth: Float32Array, origin: NDArray[np.float64], cell: float, spacing: float) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from jigsawnet.errors import ConfigError
+from jigsawnet.stopping import Stop
 from jigsawnet.types import BoolArray, Contour, Float32Array, FloatArray, Piece, Puzzle
 
 _NEWTON_STEPS = 3
@@ -44,13 +45,22 @@ def trace_contours(puzzle: Puzzle, config: ContourConfig) -> tuple[Contour | Non
     return trace_again(puzzle, config, None)[0]
 
 
-def trace_again(puzzle: Puzzle, config: ContourConfig, kept_step_px: float | None) -> tuple[tuple[Contour | None, ...], float]:
+def trace_again(
+    puzzle: Puzzle, config: ContourConfig, kept_step_px: float | None, stop: Stop | None = None
+) -> tuple[tuple[Contour | None, ...], float]:
     """As `trace_contours`, but with the step of an earlier tracing if that is within a tenth of what these pieces ask for.
 
     So the pieces that were there then get the contours they had. Returns the contours and the step, 0 without any contour.
+    Raises `StoppedError` when it is to end.
     """
+    stop = stop or Stop()
+
+    def ring_of(piece: Piece) -> FloatArray | None:
+        stop.check()
+        return level_ring(piece.mask, config.smooth_px)
+
     with ThreadPoolExecutor() as pool:
-        rings = list(pool.map(lambda piece: level_ring(piece.mask, config.smooth_px), puzzle.pieces))
+        rings = list(pool.map(ring_of, puzzle.pieces))
     sizes = [_size(ring) for ring in rings if ring is not None]
     if not sizes:
         return tuple(None for _ in rings), 0.0
@@ -58,6 +68,7 @@ def trace_again(puzzle: Puzzle, config: ContourConfig, kept_step_px: float | Non
     step = kept_step_px if kept_step_px is not None and abs(asked - kept_step_px) <= _NEAR * kept_step_px else asked
 
     def contour_of(piece: Piece, ring: FloatArray | None) -> Contour | None:
+        stop.check()
         return None if ring is None else _contour(piece, ring, step, config)
 
     with ThreadPoolExecutor() as pool:

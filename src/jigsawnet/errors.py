@@ -7,6 +7,7 @@
     ├── ConfigError   an option out of range
     ├── EditError     a correction by hand that makes no sense as the pieces lie
     ├── MemoryLimitError  more memory than is allowed
+    ├── UnreadError   stopped while the pictures were read
     ├── ModelError    weights that are missing, damaged or of another version
     └── WorkersError  a cluster that cannot be reached or used
 
@@ -43,6 +44,10 @@ class EditError(JigsawNetError):
 
 class MemoryLimitError(JigsawNetError):
     """More memory would be taken than is allowed."""
+
+
+class UnreadError(JigsawNetError):
+    """The work was stopped while its pictures were read, so there is nothing to show."""
 
 
 class ModelError(JigsawNetError):

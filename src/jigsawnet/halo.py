@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from jigsawnet.nearest import nearest_pixels
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Float32Array, FloatArray, Piece, Puzzle
 
 _DEEPEST_PX = 5
@@ -38,13 +39,19 @@ class Seen:
     evened: bool = False
 
 
-def find_halo(puzzle: Puzzle) -> int:
-    """How many px deep the halo of all pieces is; 0 without one.
+def find_halo(puzzle: Puzzle, stop: Stop | None = None) -> int:
+    """How many px deep the halo of all pieces is; 0 without one. Raises `StoppedError` when it is to end.
 
     A ring r holds the pixels r px inside the outline. Its difference from the rings behind is averaged over pieces.
     """
+    stop = stop or Stop()
+
+    def look(piece: Piece) -> FloatArray | None:
+        stop.check()
+        return _ring_colors(piece)
+
     with ThreadPoolExecutor() as pool:
-        found = [rings for rings in pool.map(_ring_colors, puzzle.pieces) if rings is not None]
+        found = [rings for rings in pool.map(look, puzzle.pieces) if rings is not None]
     if len(found) < 2:
         return 0
     rings = np.stack(found)
@@ -59,12 +66,21 @@ def find_halo(puzzle: Puzzle) -> int:
     return depth if depth < _DEEPEST_PX else 0
 
 
-def without_halo(puzzle: Puzzle, depth_px: int) -> Puzzle:
-    """The same pieces, the colours of their outermost ``depth_px`` continued from inside; those too thin stay as they are."""
+def without_halo(puzzle: Puzzle, depth_px: int, stop: Stop | None = None) -> Puzzle:
+    """The same pieces, the colours of their outermost ``depth_px`` continued from inside; those too thin stay as they are.
+
+    Raises `StoppedError` when it is to end.
+    """
     if depth_px <= 0:
         return puzzle
+    stop = stop or Stop()
+
+    def mend(piece: Piece) -> Piece:
+        stop.check()
+        return _continued(piece, depth_px)
+
     with ThreadPoolExecutor() as pool:
-        pieces = tuple(pool.map(lambda piece: _continued(piece, depth_px), puzzle.pieces))
+        pieces = tuple(pool.map(mend, puzzle.pieces))
     return replace(puzzle, pieces=pieces)
 
 

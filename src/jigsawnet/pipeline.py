@@ -17,11 +17,11 @@ import numpy as np
 
 from jigsawnet.borders import Borders, build_borders
 from jigsawnet.candidates import Candidates
-from jigsawnet.compose import Evidence, SecondRoundConfig, compose, join_blocks, second_round
+from jigsawnet.compose import Evidence, SecondRoundConfig, SecondRoundStats, compose, join_blocks, second_round
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
-from jigsawnet.context import Context
+from jigsawnet.context import Context, Keep
 from jigsawnet.contours import trace_again
 from jigsawnet.geometry import SE2, chain_rows, invert_rows, pose_row
 from jigsawnet.halo import Seen, find_halo, without_halo
@@ -42,8 +42,8 @@ from jigsawnet.match import (
 from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, stand_upright, straighten_components
-from jigsawnet.score import Scene, parts_of, score_candidates
-from jigsawnet.stopping import Stop
+from jigsawnet.score import OWN_SCORERS, Scene, parts_of, score_candidates
+from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.store import (
     FoundCandidates,
     Store,
@@ -59,14 +59,27 @@ from jigsawnet.store import (
     puzzle_key,
 )
 from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, lean, stand_up
-from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
+from jigsawnet.types import (
+    Alignment,
+    Assembly,
+    Constraints,
+    FloatArray,
+    Piece,
+    Progress,
+    Puzzle,
+    RunReport,
+    StageReport,
+    no_progress,
+)
 from jigsawnet.version import __version__
 
-HASTE_S = 1.0
-"""Seconds for joining what there is, best first, once the time is up."""
+HASTE_S, _LAST_LOOK_S = 0.6, 0.3
+"""Seconds for joining what there is, best first, and for refining it, once the time is up."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
 """Pieces that a sentence names."""
+_LOT, _MOST_AT_ONCE = 2048, 8192
+"""Candidates that are scored before their scores are kept, where there are more than so many; about a second of work."""
 _PRINTED, _MOST_BY_SHAPE = 0.5, 64
 """Where what is printed joins less than this part of all strips, the shape of their borders is asked, of so many at most."""
 
@@ -93,18 +106,27 @@ class Stage:
 def _take_halo_out(given: Given, config: SolveConfig, context: Context) -> tuple[Seen, Counts]:
     """Pieces → pieces as they are looked at: without the background's colour in their outermost pixels, pages in even light."""
     puzzle = given["puzzle"]
-    depth_px = find_halo(puzzle) if config.halo else 0
-    seen = without_halo(puzzle, depth_px)
-    even = even_light(seen) if config.light else seen
+    try:
+        depth_px = find_halo(puzzle, context.stop) if config.halo else 0
+        seen = without_halo(puzzle, depth_px, context.stop)
+    except StoppedError:
+        depth_px, seen = 0, puzzle
+    even = even_light(seen) if config.light and not context.stop.is_over() else seen
     return Seen(even, depth_px, even is not seen), {"halo_px": depth_px, "evened": int(even is not seen)}
 
 
 def _trace(given: Given, config: SolveConfig, context: Context) -> tuple[Borders, Counts]:
-    """Pieces → borders; with the steps of an earlier run, if these still suit, the same borders as there."""
+    """Pieces → borders; with the steps of an earlier run, if these still suit, the same borders as there.
+
+    Stopped early, no piece has one.
+    """
     puzzle, steps = given["seen"].puzzle, given["steps"]
-    contours, step_px = trace_again(puzzle, config.contours, steps and steps[0])
-    same = steps is not None and step_px == steps[0]
-    borders = build_borders(contours, step_px=steps[1] if same else None, contour_step_px=step_px)
+    try:
+        contours, step_px = trace_again(puzzle, config.contours, steps and steps[0], stop=context.stop)
+        own_step = steps[1] if steps is not None and step_px == steps[0] else None
+        borders = build_borders(contours, step_px=own_step, contour_step_px=step_px, stop=context.stop)
+    except StoppedError:
+        borders = build_borders([None] * len(puzzle))
     return borders, {"pieces": len(puzzle), "samples": len(borders.points)}
 
 
@@ -113,7 +135,9 @@ def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
     borders, rows = given["borders"], given["given"]
     matched = Matched(rows) if rows is not None else _find_joins(borders, given, config, context)
     rows = _measured(borders, matched.candidates, config)
-    lost = (given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0))
+    lost = [given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0)]
+    if len(lost) == len(borders) and context.stop.has_cut:  # not traced, which is no fault of theirs
+        lost = []
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
     if rows.of_strips:
         notes += _tell_blank([piece.name for piece in given["puzzle"].pieces if is_blank(piece)])
@@ -161,18 +185,42 @@ def _measured(borders: Borders, rows: Candidates, config: SolveConfig) -> Candid
 def _set_scene(given: Given, config: SolveConfig, context: Context) -> tuple[Scene, None]:
     """What scorers look at; pictures and networks are prepared when they are first needed."""
     rows = _measured(given["borders"], given["candidates"].rows, config)  # those of an old run are not, not in full
-    return Scene.of(given["seen"].puzzle, given["borders"], given["learned"], rows), None
+    return Scene.of(given["seen"].puzzle, given["borders"], given["learned"], rows, context.stop), None
 
 
 def _score(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCandidates, Counts]:
-    """Probabilities; where there was no time to look at all candidates, the matcher's fit ranks them."""
+    """Probabilities; what there was no time to look at is ranked by the matcher's fit.
+
+    Very many candidates are scored in lots, best fits first, and what an earlier run has scored is taken as it is.
+    """
     found: FoundCandidates = given["candidates"]
-    score = found.rows.fit
-    if not context.stop.is_over():
-        seen = score_candidates(found.rows, given["scene"], config.chosen_scorer, context)
-        score = score if context.stop.has_cut else seen
-    rows = found.rows.with_scores(score)
+    rows, score, done = found.rows, np.array(found.rows.fit, np.float64), 0
+    lot = _LOT if len(rows) > _MOST_AT_ONCE and config.chosen_scorer in OWN_SCORERS else max(1, len(rows))
+    if lot == _LOT and given["rated"] is not None and len(given["rated"]) <= len(rows):
+        done = len(given["rated"])
+        score[:done] = given["rated"]
+    tell = context.progress
+    for start in range(done, len(rows), lot):
+        if context.stop.is_over():
+            break
+        own = rows.take(slice(start, start + lot))
+        told = replace(context, progress=partial(_tell_after, tell, start, len(rows)) if lot == _LOT else tell)
+        try:
+            seen = score_candidates(own, given["scene"], config.chosen_scorer, told)
+        except StoppedError:
+            break
+        if context.stop.has_cut:
+            break
+        score[start : start + lot] = seen
+        if context.keep is not None and start + lot < len(rows):
+            context.keep(score[: start + lot])
+    rows = rows.with_scores(score)
     return replace(found, rows=rows, kept=None), {"likely": int((rows.score >= config.compose.min_score).sum())}
+
+
+def _tell_after(tell: Progress, before: int, total: int, stage: str, done: int, of: int) -> None:
+    """Progress of a lot as progress of all candidates."""
+    tell(stage, min(total, before + round(_LOT * done / max(1, of))), total)
 
 
 def _compose(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, Counts]:
@@ -194,6 +242,8 @@ def _refine(given: Given, config: SolveConfig, context: Context) -> tuple[Assemb
 
 
 def _refine_poses(assembly: Assembly, given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, RefineStats]:
+    if context.stop.is_over():
+        context = replace(context, stop=Stop.after(_LAST_LOOK_S))
     return refine_poses(
         assembly, given["borders"], config.refine, context,
         pinned=given["constraints"].pinned, puzzle=given["puzzle"], ragged=bool(given["scored"].rows.ragged.any()),
@@ -204,21 +254,27 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
     """The second round, and another refinement where it merged components; it needs fits that are probabilities."""
     if not config.second_round.enabled or not matchers[config.matcher].probable or context.stop.is_over():
         return given["refined"], None
+    try:
+        assembly, stats = _second_look(given, config, context)
+    except StoppedError:  # while the pictures were prepared
+        return given["refined"], None
+    if stats.components_merged:
+        assembly, _ = _refine_poses(assembly, given, config, context)
+    return assembly, asdict(stats)
+
+
+def _second_look(given: Given, config: SolveConfig, context: Context) -> tuple[Assembly, SecondRoundStats]:
     borders, constraints = given["borders"], given["constraints"]
     rows, refined = given["scored"].rows, given["refined"]
     if rows.of_strips:
         match = partial(_match_blocks, given=given, context=replace(context, progress=no_progress, stop=Stop()))
-        assembly, stats = join_blocks(
+        return join_blocks(
             rows, borders, refined, match, config.compose.min_score, constraints, context.stop, config.compose.overlap
         )
-    else:
-        assembly, stats = second_round(
-            rows, borders, refined, _evidence(given, config, context), config.compose.min_score,
-            config.second_round, constraints, context, config.compose.overlap,
-        )  # fmt: skip
-    if stats.components_merged:
-        assembly, _ = _refine_poses(assembly, given, config, context)
-    return assembly, asdict(stats)
+    return second_round(
+        rows, borders, refined, _evidence(given, config, context), config.compose.min_score,
+        config.second_round, constraints, context, config.compose.overlap,
+    )  # fmt: skip
 
 
 def _match_blocks(components: Sequence[Mapping[int, SE2]], given: Given, context: Context) -> Candidates:
@@ -242,13 +298,11 @@ def _between_frames(rows: Candidates, picture_from_component: Sequence[SE2]) -> 
 def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
     """What the second look may ask of the stages before it, with the same options.
 
-    When the time is up only the search for more ends early; when somebody asks it to end, scoring does too, and what was not
-    seen scores 0.
+    When it is to end, what was not seen scores 0.
     """
     scene: Scene = given["scene"]
     ragged = bool(scene.candidates.ragged.any())
-    searching = replace(context, progress=no_progress)
-    context = replace(searching, stop=context.stop.by_request())
+    context = replace(context, progress=no_progress)
 
     def measure_and_rate(rows: Candidates) -> Candidates:
         rows = measure(scene.borders, rows, config.match.dense.verify)
@@ -257,11 +311,13 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
         return replace(rows, fit=scene.fit(rows))
 
     def match_components(components: Sequence[Mapping[int, SE2]]) -> Candidates:
+        if context.stop.is_over():
+            return Candidates.none()
         pieces, frames = zip(
             *(_as_one_piece(scene.puzzle, k, component) for k, component in enumerate(components)), strict=True
         )
         borders, _ = _trace({"seen": Seen(Puzzle("components", pieces), 0), "steps": None}, config, context)
-        rows = _find(borders, {"learned": scene.learned, "known": None}, config, searching).candidates
+        rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
         return _between_frames(rows, frames)
 
     return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
@@ -313,7 +369,7 @@ STAGES = (
     ),
     Stage("scene", ("seen", "borders", "learned", "candidates"), "scene", _set_scene, lambda config, learned: None),
     Stage(
-        "score", ("candidates", "scene"), "scored", _score,
+        "score", ("candidates", "scene", "rated"), "scored", _score,
         lambda config, learned: [config.chosen_scorer, learned.digest_of(*parts_of(config.chosen_scorer))],
         found_to_arrays, found_from_arrays,
     ),
@@ -336,9 +392,11 @@ STAGES = (
     ),
 )  # fmt: skip
 """In order; `Corridor` gives the rest: puzzle, learned, constraints, seed, given (candidates of another program), and what an
-earlier run left: known (what was measured) and steps (how its borders were traced)."""
+earlier run left: known (what was measured), rated (scores of the first candidates) and steps (how its borders were traced)."""
 _MAKES = {stage.gives: stage for stage in STAGES}
 _UNTIL_COMPOSED = tuple(stage.name for stage in STAGES[:6])
+RATED = "rated"
+"""The name under which scores are kept while there are more to come."""
 _SAVED_AS = {"candidates": "match", "scored": "score", "assembly": "assembly"}
 
 
@@ -395,7 +453,8 @@ class Corridor:
         """A product that is there already, here or in the store; None when it has to be made."""
         if product not in self._products:
             look = {
-                "steps": self._steps, "known": self._known, "learned": self._bundle, "candidates": self._candidates,
+                "steps": self._steps, "known": self._known, "rated": self._rated, "learned": self._bundle,
+                "candidates": self._candidates,
             }.get(product)  # fmt: skip
             self._products[product] = look() if look else self._load(_MAKES[product])
         return self._products[product]
@@ -470,7 +529,7 @@ class Corridor:
             return self._root_key(product)
         stage = _MAKES[product]
         options = stage.options(self.config, self.get("learned"))
-        needs = [name for name in stage.needs if name != "scene"]  # it shows the candidates that the stage needs besides
+        needs = [name for name in stage.needs if name not in ("scene", "rated")]  # they tell nothing that is not in the others
         return make_key(stage.name, [self.key(name) for name in needs], options)
 
     def _root_key(self, name: str) -> str:
@@ -515,10 +574,15 @@ class Corridor:
         return product
 
     def _context_of(self, stage: Stage) -> Context:
-        """The context; what the matcher has measured so far is saved, where there is a store."""
-        if stage.gives != "candidates" or self.store is None:
+        """The context; what the matcher has measured and the scorer has seen so far is saved, where there is a store."""
+        keeps: dict[str, Keep] = {"candidates": self._keep_measured, "scored": self._keep_rated}
+        if self.store is None or stage.gives not in keeps:
             return self.context
-        return replace(self.context, keep=self._keep_measured)
+        return replace(self.context, keep=keeps[stage.gives])
+
+    def _keep_rated(self, scores: FloatArray) -> None:
+        if self.store is not None:
+            self.store.save({RATED: Saved(self.key("scored"), self.key("puzzle"), {"score": scores})})
 
     def _keep_measured(self, known: KnownPairs) -> None:
         if self.store is not None:
@@ -553,6 +617,14 @@ class Corridor:
         if not saved or saved.source != self._measured_key():
             return None
         return known_from_arrays(saved.arrays, self.digests)
+
+    def _rated(self) -> FloatArray | None:
+        """The scores that an earlier run has given to the first of the same candidates."""
+        saved = self.store and self.store.load(RATED, self.key("scored"))
+        score = saved.arrays.get("score") if saved else None
+        if score is None or score.dtype != np.float64 or score.ndim != 1 or not ((score >= 0) & (score <= 1)).all():
+            return None
+        return score
 
     def _steps(self) -> tuple[float, float] | None:
         """How the borders were traced on which the candidates were found."""

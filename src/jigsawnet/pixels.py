@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jigsawnet.borders import njit_part
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Piece, Puzzle, UInt8Array
 
 _SHRINK_ABOVE = 1.25
@@ -44,27 +45,34 @@ class Pixels:
         object.__setattr__(self, "kernel", PixelArrays(np.float32(self.scale), self.first, self.size, self.pixels))
 
 
-def build_pixels(puzzle: Puzzle, unit_px: float) -> Pixels:
-    """Lay out all pictures; pieces much finer than ``unit_px`` are shrunk to it, by area."""
+def build_pixels(puzzle: Puzzle, unit_px: float, stop: Stop | None = None) -> Pixels:
+    """Lay out all pictures; pieces much finer than ``unit_px`` are shrunk to it, by area.
+
+    Raises `StoppedError` when it is to end.
+    """
     scale = 1.0 / unit_px if unit_px > _SHRINK_ABOVE else 1.0
-    pictures = [_premultiplied(piece, scale) for piece in puzzle.pieces]
-    return Pixels(
-        scale=scale,
-        first=np.concatenate([[0], np.cumsum([p.shape[0] * p.shape[1] for p in pictures])]).astype(np.int64),
-        size=np.array([p.shape[:2] for p in pictures], dtype=np.int32).reshape(-1, 2),
-        pixels=np.concatenate([np.zeros((0, 4), np.uint8), *(p.reshape(-1, 4) for p in pictures)]),
-    )
+    size = np.array([_drawn_size(piece, scale) for piece in puzzle.pieces], dtype=np.int32).reshape(-1, 2) + 2
+    first = np.concatenate([[0], np.cumsum(size.prod(1, dtype=np.int64))]).astype(np.int64)
+    pixels = np.zeros((first[-1], 4), np.uint8)
+    for piece, start, end, shape in zip(puzzle.pieces, first, first[1:], size.tolist(), strict=False):
+        if stop is not None:
+            stop.check()
+        _draw_premultiplied(piece, scale, pixels[start:end].reshape(*shape, 4)[1:-1, 1:-1])
+    return Pixels(scale, first, size, pixels)
 
 
-def _premultiplied(piece: Piece, scale: float) -> UInt8Array:
-    """Colour times mask, and mask, with an empty rim: ``(rows, cols, 4)``."""
+def _drawn_size(piece: Piece, scale: float) -> tuple[int, ...]:
+    """Rows and columns of a piece's picture, without the rim."""
+    return piece.mask.shape if scale == 1.0 else tuple(max(1, round(side * scale)) for side in piece.mask.shape)
+
+
+def _draw_premultiplied(piece: Piece, scale: float, room: UInt8Array) -> None:
+    """Write colour times mask, and mask, into ``room (rows, cols, 4)``."""
     mask = piece.mask * np.uint8(255)
     color = np.asarray(cv2.bitwise_and(piece.image, piece.image, mask=mask), np.uint8)
     if scale != 1.0:
-        rows, cols = (max(1, round(side * scale)) for side in piece.mask.shape)
-        color, mask = (_resized(layer, rows, cols) for layer in (color, mask))
-    rgba = np.dstack([color, mask])
-    return np.pad(rgba, ((1, 1), (1, 1), (0, 0)))
+        color, mask = (_resized(layer, *room.shape[:2]) for layer in (color, mask))
+    room[..., :3], room[..., 3] = color, mask
 
 
 def _resized(layer: UInt8Array, rows: int, cols: int) -> UInt8Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ from jigsawnet.geometry import SE2, pose_row
 from jigsawnet.pipeline import Corridor, _evidence, solve_puzzle
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Puzzle, sort_components
+
+second_round_module = import_module("jigsawnet.compose.second_round")  # the package gives its function this name
 
 CONFIG = SecondRoundConfig()
 MIN_SCORE = 0.5
@@ -419,3 +422,23 @@ def pairs(rows: Candidates) -> list[tuple[int, int]]:
 def measured(nine: Nine, rows: Candidates) -> dict[str, FloatArray]:
     """Seams as long as they are, all of them fitting well enough to be scored."""
     return {"features": nine.evidence.measure(rows).features, "fit": np.ones(len(rows))}
+
+
+def test_of_many_pieces_the_same_neighbours_are_found(nine: Nine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of pieces a tree is asked for what lies near, instead of all pairs."""
+    whole = tuple(range(9))
+    few = second_round_module._near_pairs(nine.borders, whole, nine.truth.poses)
+    monkeypatch.setattr(second_round_module, "_FEW_PIECES", 2)
+    assert second_round_module._near_pairs(nine.borders, whole, nine.truth.poses) == few
+    assert 12 <= len(few) < 36
+
+
+def test_pieces_that_meet_come_in_the_order_of_their_components(nine: Nine) -> None:
+    """Whichever of the two is the larger one; what is measured together is then measured alike."""
+    rows = np.array([(idx, *pose_row(nine.truth.poses[idx])) for idx in (4, 0, 8, 1, 7, 3, 5, 2, 6)])
+    for cut in (2, 7):
+        fixed, moving = rows[:cut], rows[cut:]
+        told = second_round_module._meeting(nine.borders, fixed, moving, 0.0)
+        near = second_round_module._near_pairs(nine.borders, range(9), nine.truth.poses)
+        expected = [(min(a, b), max(a, b)) for a in fixed[:, 0].astype(int) for b in moving[:, 0].astype(int)]
+        assert told == [pair for pair in expected if pair in near]

@@ -15,14 +15,14 @@ from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.neighbors import true_neighbors
 from jigsawnet.learned import load_learned
-from jigsawnet.match import MatchConfig, Matched, RetrievalConfig, Scales, find_candidates
+from jigsawnet.match import MatchConfig, Matched, RetrievalConfig, Scales, find_candidates, retrieve
 from jigsawnet.match.dense import prepare_material
 from jigsawnet.match.pairs import all_pairs, pairs_of, rows_of
 from jigsawnet.match.retrieve import find_distances, nearest_partners
 from jigsawnet.pipeline import Corridor
 from jigsawnet.shred import ShredConfig, shred_images
 from jigsawnet.stopping import Stop
-from jigsawnet.types import Assembly, Float32Array, Puzzle
+from jigsawnet.types import Assembly, Float32Array, Piece, Puzzle
 from jigsawnet.workers import LocalWorkers
 
 DENSE = MatchConfig().dense
@@ -140,3 +140,44 @@ def test_what_is_known_is_not_measured_again_and_changes_nothing(cut: tuple[Puzz
 def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="retrieval"):
         RetrievalConfig(**options)
+
+
+def test_a_rough_look_that_keeps_all_changes_nothing(
+    cut: tuple[Puzzle, Assembly, Borders], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = _distances(cut[2])
+    monkeypatch.setattr(retrieve, "_ROUGH_ABOVE", 10)
+    monkeypatch.setattr(retrieve, "_ROUGH_LEAST", 24)
+    found = _distances(cut[2], workers=2)
+    assert whole is not None
+    assert found is not None
+    np.testing.assert_allclose(found, whole, atol=1e-3)
+
+
+def test_of_thousands_of_pieces_only_those_near_in_a_rough_look_are_compared(
+    cut: tuple[Puzzle, Assembly, Borders], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle, truth, borders = cut
+    monkeypatch.setattr(retrieve, "_ROUGH_ABOVE", 10)
+    monkeypatch.setattr(retrieve, "_ROUGH_LEAST", 10)
+    distance = _distances(borders)
+    assert distance is not None
+    assert np.array_equal(distance, distance.T)
+    met = np.isfinite(distance)
+    assert (met.sum(1) >= 10).all()
+    assert met.mean() < 0.75
+    near = {(int(i), int(j)) for i, j in nearest_partners(distance, 8)}
+    neighbors = true_neighbors(puzzle, truth)
+    assert len(near & neighbors) >= 0.95 * len(neighbors)
+
+
+def test_pieces_that_are_all_alike_are_bounded_like_others() -> None:
+    """Blank squares, and a giant among crumbs: no more pairs than partners asked for, and no trouble."""
+    square, giant = (np.pad(np.ones((side, side), bool), 4) for side in (24, 300))
+    same = [Piece(k, f"{k}", np.full((*square.shape, 3), 255, np.uint8), square) for k in range(30)]
+    huge = Piece(30, "giant", np.full((*giant.shape, 3), 90, np.uint8), giant)
+    for pieces in (same, [*same, huge]):
+        borders = Corridor(Puzzle("alike", tuple(pieces))).get("borders")
+        found = _find(borders, RetrievalConfig(above=20, partners=(3, 6), explained=(0.9,), ragged_partners=5))
+        assert found.pairs <= 6 * len(pieces)
+        assert len(found.candidates) <= 40 * len(pieces)

@@ -12,6 +12,7 @@ from jigsawnet.errors import InputError
 from jigsawnet.geometry import SE2
 from jigsawnet.render import image as image_module
 from jigsawnet.render import lay_out, render_assembly, straighten_components
+from jigsawnet.render.image import shrink_to_preview
 from jigsawnet.types import Assembly, Piece, Puzzle
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
@@ -193,3 +194,16 @@ def test_the_compiled_sums_are_those_of_the_formula_to_the_bit():
     assert np.array_equal(band.coverage[window], 2 * np.clip(depth + 0.5, 0.0, 1.0))
     assert np.array_equal(band.n_near[window], np.where(depth > -7, 2, 0))
     assert np.count_nonzero(band.weight) == np.count_nonzero(weight)
+
+
+def test_a_picture_that_is_too_large_is_drawn_smaller(turned) -> None:
+    whole = render_assembly(turned.puzzle, turned.truth)
+    puzzle, assembly, shrink = shrink_to_preview(turned.puzzle, turned.truth, max_pixels=whole[..., 0].size // 10)
+    small = render_assembly(puzzle, assembly)
+    assert shrink == 4
+    assert small[..., 0].size <= whole[..., 0].size // 10
+    rows, cols = (min(a, b // shrink) for a, b in zip(small.shape[:2], whole.shape[:2], strict=True))
+    expected = cv2.resize(whole[: rows * shrink, : cols * shrink], (cols, rows), interpolation=cv2.INTER_AREA)
+    inside = slice(4, -4), slice(4, -4)
+    assert np.abs(small[:rows, :cols].astype(int) - expected)[inside].mean() < 6
+    assert shrink_to_preview(turned.puzzle, turned.truth)[2] == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
 from jigsawnet.errors import ConfigError, MemoryLimitError
 from jigsawnet.io import run_folder
+from jigsawnet.match import MatchConfig, RetrievalConfig
 from jigsawnet.runs import Request, memory, read_size, solve_run
 from jigsawnet.runs.memory import estimate_bytes, show_size
 from jigsawnet.types import Assembly, Puzzle
@@ -109,3 +112,12 @@ def test_a_saved_stage_is_refused_by_its_size_before_it_is_read(
     with pytest.raises(MemoryLimitError, match=r"pieces-\w+\.npz takes \d+ MB of memory to be read, beyond the limit of"):
         solve_run(Request((nine,)), tmp_path / "out", memory_limit=size + 999)
     memory.MemoryGuard(size + 1000).check_file(tmp_path, size)
+
+
+def test_the_estimate_counts_the_pairs_that_are_compared(nine_pieces: tuple[Puzzle, Assembly]) -> None:
+    piece = nine_pieces[0].pieces[0]
+    many = Puzzle("many", tuple(replace(piece, idx=k, name=str(k)) for k in range(4000)))
+    every = SolveConfig(match=MatchConfig(dense=replace(MatchConfig().dense, retrieval=RetrievalConfig(above=4000))))
+    assert estimate_bytes(many, every) > 700 * 4000 * 3999 // 2
+    assert estimate_bytes(many) < 0.75 * estimate_bytes(many, every)
+    assert estimate_bytes(many, SolveConfig(matcher="zhang")) == estimate_bytes(many, every)

@@ -16,11 +16,14 @@ from typing import NoReturn
 
 import pytest
 
+from jigsawnet.cli import main_code
 from jigsawnet.compose import ComposeConfig
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
-from jigsawnet.errors import OutputError
-from jigsawnet.runs import Request, open_run, solve_run
+from jigsawnet.errors import OutputError, UnreadError
+from jigsawnet.io.images import read_image
+from jigsawnet.runs import Request, open_run, results, solve_run
+from jigsawnet.runs import run as run_module
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Constraints
 
@@ -157,6 +160,38 @@ def test_stopped_before_anything_is_placed_old_results_stay(nine: Path, undistur
     assert (run.cut_short, run.assembly.components) == (True, ())
     assert result_of(out) == result_of(undisturbed)
     assert len(open_run(out).assembly.poses) == 9
+
+
+def test_stopped_with_many_pictures_to_be_read_nothing_is_left(
+    nine: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_module, "_FEW_PICTURES", 3)
+    out = tmp_path / "out"
+    with pytest.raises(UnreadError, match=r"stopped when \d of 9 pictures were read, and nothing of that is kept"):
+        solve_run(Request((nine,)), out, context=stopped_at("read", Stop()))
+    assert not out.exists()
+    assert main_code(["solve", str(nine), "-o", str(out), "--time-limit", "0"]) == 1
+    assert "give it more time" in capsys.readouterr().err
+    solve_run(Request((nine,)), out)
+    assert result_of(out) == result_of(undisturbed)
+
+
+def test_a_picture_that_is_too_large_is_a_preview_until_it_is_asked_for(
+    nine: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "MAX_PIXELS", 30_000)
+    out = tmp_path / "out"
+    shutil.copytree(undisturbed, out)
+    size = read_image(out / "assembly.png").shape
+    (out / "assembly.png").unlink()
+    solve_run(Request((nine,)), out)
+    small = read_image(out / "assembly.png").shape
+    assert small[0] * small[1] <= 30_000
+    assert "times smaller; solving again with --full-picture draws all of it" in (out / "report.json").read_text()
+    assert "times smaller" in (out / "report.html").read_text()
+    assert main_code(["solve", str(nine), "-o", str(out), "--full-picture"]) == 0
+    assert read_image(out / "assembly.png").shape == size
+    assert "times smaller" not in (out / "report.json").read_text()
 
 
 # --- full disk ------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ import tyro
 
 from jigsawnet.borders import is_compiled, mark_compiled
 from jigsawnet.cli.commands import without_collecting
-from jigsawnet.cli.console import Flag, Operator, Out, check_seed, progress_bars, say, say_notes
+from jigsawnet.cli.console import Flag, Operator, Out, check_seed, progress_bars, say, say_error, say_notes
 from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
 from jigsawnet.cli.view import hold_workbench, watching
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context, StageClock
-from jigsawnet.errors import ConfigError
+from jigsawnet.errors import ConfigError, UnreadError
 from jigsawnet.io.replay import check_free
 from jigsawnet.loading import ScanInput
 from jigsawnet.options import group
@@ -60,6 +60,9 @@ class Solve:
     """Take candidate joins from this alignments.txt of the paper's authors instead of looking for them."""
     tiff: Flag = False
     """Also write the picture as assembly.tif: without loss, with transparency and resolution."""
+    full_picture: Flag = False
+    """Draw assembly.png at full size also where that is more than 400 million pixels, each of which takes 4 bytes of memory;
+    otherwise it is made smaller, and the report says so. Solving again into the same folder with this only draws."""
     authors_text: Flag = False
     """Also write alignments.txt, pose_result_0.txt, ... and selected_transformation.txt, as the program of the paper's authors
     does."""
@@ -99,7 +102,15 @@ class Solve:
     def run(self) -> int:
         """Solve and write; the exit code says whether every piece is placed in one component, none of them by a guess."""
         request = Request(
-            self.input, self.scans, self.config, self.seed, self.alignments, self.authors_text, self.tiff, self.weights
+            self.input,
+            self.scans,
+            self.config,
+            self.seed,
+            self.alignments,
+            self.authors_text,
+            self.tiff,
+            self.full_picture,
+            self.weights,
         )
         if self.review:
             return self._review(request)
@@ -128,12 +139,16 @@ class Solve:
                 open_workers(self.workers, self.scheduler) as workers, stop_on_signals(stop), progress_bars() as progress,
                 nullcontext() if compiled else without_collecting(),
             ):  # fmt: skip
-                run = solve_again(
-                    request, self.out, edits=edits, holding=holding,
-                    context=Context(watcher.with_progress(progress), stop, workers, StageClock(_STARTED)),
-                    memory_limit=limit or None, on_pieces=on_pieces, on_poses=watcher.on_snapshot,
-                    operator=check_operator(self.operator),
-                )  # fmt: skip
+                try:
+                    run = solve_again(
+                        request, self.out, edits=edits, holding=holding,
+                        context=Context(watcher.with_progress(progress), stop, workers, StageClock(_STARTED)),
+                        memory_limit=limit or None, on_pieces=on_pieces, on_poses=watcher.on_snapshot,
+                        operator=check_operator(self.operator),
+                    )  # fmt: skip
+                except UnreadError as error:
+                    say_error(str(error))
+                    return STOPPED if stop.is_requested else 1
             if not run.cut_short:
                 mark_compiled()
             _say_run(run, self.json)

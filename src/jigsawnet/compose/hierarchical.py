@@ -36,7 +36,7 @@ def compose_hierarchical(problem: Problem, config: ComposeConfig, pace: Pace, rn
     components = problem.components.copy()
     if pace.is_over():
         return components
-    levels = merger.merge_bottom_up(_starting_patches(problem, table, tolerance, config), pace.part(0.5))
+    levels = merger.merge_bottom_up(_starting_patches(problem, table, tolerance, config, pace), pace.part(0.5))
     for patch in merger.grow_top_down(levels, pace.part(0.5)):
         components.adopt(patch.rows)
         for e in bits(patch.joins):
@@ -45,9 +45,13 @@ def compose_hierarchical(problem: Problem, config: ComposeConfig, pace: Pace, rn
     return components
 
 
-def _starting_patches(problem: Problem, table: Candidates, tolerance: Tolerance, config: ComposeConfig) -> list[Patch]:
+def _starting_patches(
+    problem: Problem, table: Candidates, tolerance: Tolerance, config: ComposeConfig, pace: Pace
+) -> list[Patch]:
     """Closed loops good enough to place a piece."""
-    loops = patches_of(find_closed_loops(table, problem.borders, tolerance), problem.borders, tolerance.overlap)
+    loops = patches_of(
+        find_closed_loops(table, problem.borders, tolerance), problem.borders, tolerance.overlap, pace.context.stop
+    )
     good = [loop for loop in loops if loop.score >= config.min_score * loop.joins.bit_count()]
     return take_in_given(good, problem, table, tolerance)
 
@@ -133,6 +137,8 @@ class LoopMerger:
         while waiting and not pace.is_over():
             later, changed = [], False
             for other in waiting:
+                if pace.is_over():
+                    return patch
                 pieces = other.pieces.tolist()
                 if inside.issuperset(pieces):
                     continue

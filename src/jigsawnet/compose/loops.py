@@ -28,7 +28,8 @@ IntArray = NDArray[np.int64]
 
 MAX_JOINS_PER_PIECE = 160
 """Only so many joins of a piece, the best ones, take part in the search; fewer where the loops come by the ten thousand."""
-MAX_LOOPS = 30_000
+MAX_LOOPS, _LOOPS_PER_PIECE = 30_000, 12
+"""Loops that are looked at, whatever the number of pieces, and for each of them where these are thousands."""
 MAX_LOOPS_PER_JOIN = 40
 """A join in more closed loops than this has many false companions; the loops with the best scores are kept."""
 
@@ -70,16 +71,16 @@ class Loops:
 def find_closed_loops(table: Candidates, borders: Borders, tolerance: Tolerance) -> Loops:
     """All induced closed loops of three and four joins, within the caps above; O(n d²) paths, see the module."""
     limits = (*tolerance.after(3), *tolerance.after(4))
-    per_piece = MAX_JOINS_PER_PIECE
+    per_piece, most = MAX_JOINS_PER_PIECE, max(MAX_LOOPS, _LOOPS_PER_PIECE * len(borders))
     while True:
         used = best_per_piece(table, len(borders), per_piece)
         used = _without_near_copies(table, used, borders, tolerance)
         paths = _find_paths(table, used, borders)
         found = _close(*paths, *limits, len(borders), np.zeros((0, 2), np.int64))
-        if found <= MAX_LOOPS or per_piece <= 2:
+        if found <= most or per_piece <= 2:
             break
         per_piece //= 2
-    pairs = np.zeros((min(found, MAX_LOOPS), 2), np.int64)
+    pairs = np.zeros((min(found, most), 2), np.int64)
     _close(*paths, *limits, len(borders), pairs)
     loops = _as_loops(table, paths, pairs)
     return _thin_out(_induced(loops), len(table))

@@ -18,6 +18,7 @@ from jigsawnet.compose.components import move_rows
 from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.loops import Loops, Tolerance
 from jigsawnet.geometry import SE2, carry_rows
+from jigsawnet.stopping import Stop
 from jigsawnet.types import FloatArray
 
 
@@ -42,10 +43,15 @@ def make_patch(rows: FloatArray, joins: int, score: float, borders: Borders) -> 
     return Patch(pieces, rows, carry_rows(rows[:, 1:], borders.center[pieces].astype(np.float64)), joins, score)
 
 
-def patches_of(loops: Loops, borders: Borders, overlap: Overlap = HAIR) -> list[Patch]:
-    """The loops whose own pieces do not lie on each other, as patches in the same order."""
-    patches = []
+def patches_of(loops: Loops, borders: Borders, overlap: Overlap = HAIR, stop: Stop | None = None) -> list[Patch]:
+    """The loops whose own pieces do not lie on each other, as patches in the same order.
+
+    Stopped early, the first of them, and one at least.
+    """
+    patches: list[Patch] = []
     for joins, pieces, poses, score in zip(loops.joins.tolist(), loops.pieces, loops.poses, loops.score, strict=True):
+        if patches and stop is not None and stop.is_over():
+            break
         size = 3 if joins[3] < 0 else 4
         rows = np.column_stack([pieces[:size], poses[:size]])
         if not any(placements_intersect(borders, rows[:k], rows[k : k + 1], overlap) for k in range(1, size)):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
@@ -23,7 +24,7 @@ from jigsawnet.compose.hints import times_between
 from jigsawnet.compose.intersection import HAIR, Overlap, allowed_overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.context import Context
-from jigsawnet.geometry import SE2, pose_row
+from jigsawnet.geometry import SE2, carry_rows, pose_row
 from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Join, chance_of_any
 
 _AGREEING = 0.3
@@ -31,6 +32,8 @@ _AGREEING = 0.3
 _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
 _FIRM, _SAME = 3, 1e-9
+_FEW_PIECES = 500
+"""Up to so many pieces all pairs are looked at; loading a tree takes longer."""
 
 STAGE = "second round"
 _STEPS = 100
@@ -74,8 +77,7 @@ def second_round(
 ) -> tuple[Assembly, SecondRoundStats]:
     """Merge components whose joint evidence reaches ``min_score``, then name all joins that the poses imply.
 
-    ``rows`` are scored, best first. Out of time, no more components are merged; stopped by a person, those joins are not named
-    either.
+    ``rows`` are scored, best first. When it is to end, no more components are merged, and those joins are not named.
     """
     context = context or Context()
     overlap = allowed_overlap(overlap, rows, borders)
@@ -96,7 +98,7 @@ def second_round(
             likely = usable.take(usable.score >= config.guess)
             merging.guess([*_relations(likely), *found], config.guess)
     result = finish_assembly(problem, components)
-    if context.stop.is_requested and context.stop.is_over():  # somebody waits
+    if context.stop.is_over():
         return replace(result, chosen=assembly.chosen), SecondRoundStats(before - len(components), 0)
     merging.tell(0.8)
     named = {(e.alignment.i, e.alignment.j) for e in result.joins}
@@ -106,7 +108,7 @@ def second_round(
         if (e.alignment.i, e.alignment.j) not in named
         and not any(is_near(e.alignment, join, borders) for join in constraints.forbidden)
     )
-    if context.stop.is_requested and context.stop.is_over():
+    if context.stop.is_over():
         added = ()
     return replace(result, joins=result.joins + added, chosen=assembly.chosen), SecondRoundStats(
         before - len(components), len(added)
@@ -175,16 +177,12 @@ class _Merging:
     def _joint_score(self, i: int, j: int, move: SE2) -> float:
         """What all borders that meet when j's component is moved to i's say together; scored only if their fits suffice."""
         components, borders = self.components, self.borders
-        fixed = {idx: components.pose(idx) for idx in components.members(i)}
-        moving = {idx: move @ components.pose(idx) for idx in components.members(j)}
-        middle = {idx: pose @ borders.center[idx].astype(np.float64) for idx, pose in (fixed | moving).items()}
-        poses, meeting = fixed | moving, []
-        for a in fixed:
-            for b in moving:
-                if np.linalg.norm(middle[a] - middle[b]) < borders.radius[a] + borders.radius[b] + self.gap_px:
-                    meeting.append((min(a, b), max(a, b)))
+        fixed, moving = components.placed(i), components.placed(j, move)
+        meeting = _meeting(borders, fixed, moving, self.gap_px)
         if not meeting:
             return 0.0
+        stays = components.roots == components.roots[i]
+        poses = {idx: components.pose(idx) if stays[idx] else move @ components.pose(idx) for pair in meeting for idx in pair}
         seams = self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
         length = seams.feature("length").astype(np.float64) + 1e-9
         times = times_between(self.constraints.hints, fixed, moving)
@@ -195,6 +193,26 @@ class _Merging:
 def _more_likely(score: float, times: float) -> float:
     """A probability whose odds are so many times as large."""
     return score if times == 1.0 else score * times / (1.0 - score + score * times)
+
+
+def _meeting(borders: Borders, fixed: FloatArray, moving: FloatArray, gap_px: float) -> list[tuple[int, int]]:
+    """Pairs of pieces, one of each of two placed components, whose circles meet; the smaller number first."""
+    turned = len(fixed) > len(moving)
+    few, many = (moving, fixed) if turned else (fixed, moving)
+    own, others = few[:, 0].astype(np.intp), many[:, 0].astype(np.intp)
+    middles, theirs = (
+        carry_rows(rows[:, 1:], borders.center[idx].astype(np.float64)) for rows, idx in ((few, own), (many, others))
+    )
+    found = [
+        (a, b)
+        for a, idx in enumerate(own.tolist())
+        for b in np.flatnonzero(
+            np.linalg.norm(theirs - middles[a], axis=1) < borders.radius[idx] + borders.radius[others] + gap_px
+        ).tolist()
+    ]
+    in_order = sorted(found, key=lambda pair: pair[::-1]) if turned else found
+    pairs = ((int(own[a]), int(others[b])) for a, b in in_order)
+    return [(min(pair), max(pair)) for pair in pairs]
 
 
 def brings_forbidden(components: Components, i: int, j: int, move: SE2, constraints: Constraints, borders: Borders) -> bool:
@@ -239,9 +257,13 @@ def _as_they_lie(pairs: Sequence[tuple[int, int]], poses: Mapping[int, SE2], gap
 def _near_pairs(borders: Borders, component: Sequence[int], poses: Mapping[int, SE2]) -> list[tuple[int, int]]:
     middles = np.array([poses[idx] @ borders.center[idx].astype(np.float64) for idx in component])
     radii = borders.radius[list(component)]
-    distance = np.linalg.norm(middles[:, None] - middles[None], axis=2)
-    a, b = np.nonzero(np.triu(distance < radii[:, None] + radii[None], 1))
-    order = np.asarray(component)
+    if len(component) <= _FEW_PIECES:
+        a, b = np.triu_indices(len(component), 1)
+    else:
+        near = scipy.spatial.KDTree(middles).query_pairs(2.0 * float(radii.max()), output_type="ndarray")
+        a, b = near[np.lexsort((near[:, 1], near[:, 0]))].T
+    touch = np.linalg.norm(middles[a] - middles[b], axis=1) < radii[a] + radii[b]
+    a, b, order = a[touch], b[touch], np.asarray(component)
     return [(int(min(pair)), int(max(pair))) for pair in zip(order[a], order[b], strict=True)]
 
 

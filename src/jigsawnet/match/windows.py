@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.borders import Borders, Int64Array
+from jigsawnet.borders import Borders, Int64Array, njit
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Float32Array, FloatArray
 
@@ -22,6 +22,7 @@ COLOR_POINTS = 8
 _REFERENCE = 1000
 _CLOSE_FRACTION = 0.01
 _FLOOR = 0.05
+_TWO, _HUGE = np.float32(2.0), np.float32(3e38)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,18 +83,30 @@ def describe_windows(
 
 
 def _describe(borders: Borders, kinds: Sequence[WindowKind], stride: int, stop: Stop, *, backwards: bool) -> list[WindowSet]:
-    parts = []
+    counts = [_windows_of(int(size), borders.step_px, kinds[0].length_px, stride) for size in np.diff(borders.first)]
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    total = int(first[-1])
+    center, heading, norm = (
+        np.empty((total, 2), np.float32),
+        np.empty(total, np.float32),
+        np.empty((len(kinds), total), np.float32),
+    )
+    described = [np.empty((total, 2 * POINTS + (3 * COLOR_POINTS if kind.color_lab else 0)), np.float32) for kind in kinds]
     for p in range(len(borders)):
         stop.check()
-        parts.append(_piece_windows(borders, p, kinds, stride, backwards))
-    first = np.concatenate([[0], np.cumsum([len(part[1]) for part in parts])]).astype(np.int64)
-    center, heading = (np.concatenate([part[k] for part in parts]).astype(np.float32) for k in (1, 2))
-    described = []
-    for k in range(len(kinds)):
-        descriptor = np.concatenate([part[0][k] for part in parts])
-        norm = (descriptor**2).sum(1)
-        described.append(WindowSet(stride, first, descriptor, norm, np.ones_like(norm), center, heading))
-    return described
+        own = slice(first[p], first[p + 1])
+        descriptors, center[own], heading[own] = _piece_windows(borders, p, kinds, stride, backwards)
+        for k, descriptor in enumerate(descriptors):
+            described[k][own], norm[k, own] = descriptor, (descriptor**2).sum(1)
+    return [
+        WindowSet(stride, first, descriptor, norm[k], np.ones_like(norm[k]), center, heading)
+        for k, descriptor in enumerate(described)
+    ]
+
+
+def _windows_of(samples: int, step_px: float, length_px: float, stride: int) -> int:
+    """How many windows a border has; none when they would bite their own tail."""
+    return 0 if samples * step_px < length_px else -(-samples // stride)
 
 
 def _piece_windows(
@@ -102,9 +115,7 @@ def _piece_windows(
     """Descriptors of each kind, centres ``(W, 2)`` and headings ``(W,)`` of the windows of one piece."""
     own, length_px, shape_px = borders.samples(piece), kinds[0].length_px, kinds[0].shape_px
     n = own.stop - own.start
-    at = np.arange(0, n, stride)
-    if n * borders.step_px < length_px:  # the window would bite its own tail
-        at = at[:0]
+    at = np.arange(_windows_of(n, borders.step_px, length_px, stride)) * stride
     offsets = np.linspace(-0.5, 0.5, POINTS) * (length_px / borders.step_px)
     order = at[:, None] + (offsets[::-1] if backwards else offsets)
     points = _interpolate(borders.points[own], order).astype(np.float64)
@@ -147,7 +158,25 @@ def _weighted(own: WindowSet, others: WindowSet, pieces: Int64Array, stop: Stop)
         part = slice(own.first[p], own.first[p + 1])
         if part.start == part.stop:
             continue
-        cost = norms - 2 * (own.descriptor[part] @ reference.T)
-        chance[part] = np.partition(cost, rank, axis=1)[:, rank] + own.norm[part]
+        _ranked(own.descriptor[part] @ reference.T, norms, np.empty(rank + 1, np.float32), chance[part])
+        chance[part] += own.norm[part]
     weight = 1.0 / np.sqrt(np.maximum(chance, 0) + _FLOOR)
     return WindowSet(own.stride, own.first, own.descriptor, own.norm, weight.astype(np.float32), own.center, own.heading)
+
+
+@njit
+def _ranked(product, norms, lowest, found):  # type: ignore[no-untyped-def]
+    """Fill ``found`` with the last of as many of the lowest ``norms[c] - 2 product[r, c]`` of each row as ``lowest`` holds."""
+    last = len(lowest) - 1
+    for r in range(product.shape[0]):
+        for k in range(len(lowest)):
+            lowest[k] = _HUGE
+        for c in range(product.shape[1]):
+            value = norms[c] - _TWO * product[r, c]
+            if value < lowest[last]:
+                k = last
+                while k > 0 and lowest[k - 1] > value:
+                    lowest[k] = lowest[k - 1]
+                    k -= 1
+                lowest[k] = value
+        found[r] = lowest[last]

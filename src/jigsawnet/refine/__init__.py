@@ -20,8 +20,9 @@ from jigsawnet.geometry import SE2
 from jigsawnet.refine.joins import Joins, make_joins
 from jigsawnet.refine.pose_graph import optimize_poses
 from jigsawnet.refine.printed import find_printed_gap
-from jigsawnet.refine.seams import SeamStats, align_seams, measure_seams
+from jigsawnet.refine.seams import SeamStats, align_seams, away_from_corners, measure_seams
 from jigsawnet.seam_fit import slack_of
+from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Join, Puzzle
 
 __all__ = ["RefineConfig", "RefineStats", "refine_poses"]
@@ -86,44 +87,65 @@ def refine_poses(
 
     Joins that contradict the others are removed from ``joins``, unless a piece would be left without any; the rest keep their
     ``i_from_j``. Components and confidences do not change. The gap is the one the joins were laid at, made more exact on the
-    largest component; where the print is sure of another, that one.
+    largest component; where the print is sure of another, that one. Stopped early, the other components stay as they are.
 
     Args:
         assembly: what a composer found.
         borders: the borders of all pieces.
         config: options.
-        context: told after each component.
+        context: told after each component, and asked between the steps when to stop.
         pinned: pieces that do not move.
         puzzle: the pictures; without them only shape tells the gap.
         ragged: the borders agree only in part; where they lie apart says little.
     """
     poses = dict(assembly.poses)
-    joins: list[Join] = list(assembly.joins)
+    inside = _by_component(assembly)
     graphs: list[_GraphStats] = []
+    dropped: set[int] = set()
+    stop, smooth = context.stop, away_from_corners(borders)
     seams: list[SeamStats] = []
     gap, find_gap = _gap_of(assembly.joins), config.gap
-    residual_px = np.array([join.alignment.seam.residual_px for join in joins if join.alignment.seam])
+    residual_px = np.array([join.alignment.seam.residual_px for join in assembly.joins if join.alignment.seam])
     inlier_px = config.inlier_px * borders.unit_px * slack_of(residual_px, borders.unit_px)
     for done, component in enumerate(assembly.components):
+        if stop.is_over():
+            break
         fixed = tuple(idx for idx in component if idx in pinned)
-        before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged)
+        before = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged, smooth)
         if config.pose_graph:
-            joins, stats = _fit_joins(component, poses, joins, borders, inlier_px, fixed)
+            refused, stats = _fit_joins(component, poses, assembly.joins, inside[done], borders, inlier_px, fixed, stop)
             graphs.append(stats)
-        if config.seams:
+            dropped |= refused
+        if config.seams and not stop.is_over():
             members = {idx: poses[idx] for idx in component}
-            align = partial(align_seams, borders, members, slide_weight=config.slide_weight, fixed=fixed, ragged=ragged)
+            align = partial(
+                align_seams, borders, members, slide_weight=config.slide_weight, fixed=fixed, ragged=ragged, stop=stop,
+                smooth=smooth,
+            )  # fmt: skip
             moved, seam = align(gap_px=gap, find_gap=find_gap)
-            printed = find_printed_gap(puzzle, borders, moved, seam.gap_px) if puzzle and find_gap else None
+            ask = puzzle and find_gap and not stop.is_over()
+            printed = find_printed_gap(puzzle, borders, moved, seam.gap_px) if puzzle and ask else None
             if printed and printed.is_sure:
                 moved, seam = align(gap_px=printed.gap_px)
             poses.update(moved)
             gap, find_gap = seam.gap_px, False
         else:
-            seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged)
+            seam = measure_seams(borders, {idx: poses[idx] for idx in component}, gap, ragged, smooth)
         seams.append(replace(seam, residual_before_px=before.residual_before_px))
         context.progress("refine", done + 1, len(assembly.components))
-    return replace(assembly, poses=poses, joins=tuple(joins), gap_px=gap), _sum_stats(graphs, seams)
+    joins = tuple(e for k, e in enumerate(assembly.joins) if k not in dropped)
+    return replace(assembly, poses=poses, joins=joins, gap_px=gap), _sum_stats(graphs, seams)
+
+
+def _by_component(assembly: Assembly) -> list[list[int]]:
+    """For each component the places of its joins among all, in order."""
+    number = {idx: k for k, component in enumerate(assembly.components) for idx in component}
+    found: list[list[int]] = [[] for _ in assembly.components]
+    for k, join in enumerate(assembly.joins):
+        a, b = (number.get(idx) for idx in _ends(join))
+        if a is not None and a == b:
+            found[a].append(k)
+    return found
 
 
 def _gap_of(joins: Sequence[Join]) -> float:
@@ -143,17 +165,20 @@ class _GraphStats:
 def _fit_joins(
     component: tuple[int, ...],
     poses: dict[int, SE2],
-    joins: list[Join],
+    joins: Sequence[Join],
+    inside: Sequence[int],
     borders: Borders,
     inlier_px: float,
     fixed: tuple[int, ...],
-) -> tuple[list[Join], _GraphStats]:
-    """Solve the pose graph of one component: changes ``poses``, returns the joins that remain."""
+    stop: Stop,
+) -> tuple[set[int], _GraphStats]:
+    """Solve the pose graph of one component, whose joins are those at ``inside``: changes ``poses``, returns joins to drop."""
     row = {idx: k for k, idx in enumerate(component)}
-    inside = [k for k, e in enumerate(joins) if e.alignment.i in row and e.alignment.j in row]
     measured = _measured_joins([joins[k].alignment for k in inside], row, borders)
     initial = np.array([(poses[idx].theta, poses[idx].x, poses[idx].y) for idx in component])
-    result = optimize_poses(initial, measured, inlier_px, tuple(row[idx] for idx in fixed) or (0,))
+    result = optimize_poses(initial, measured, inlier_px, tuple(row[idx] for idx in fixed) or (0,), stop)
+    if stop.is_over():
+        return set(), _GraphStats(result.objective, 0, 0, 0)
     poses.update({idx: SE2(float(t), float(x), float(y)) for idx, (t, x, y) in zip(component, result.poses, strict=True)})
     held = {idx for k, good in zip(inside, result.inlier, strict=True) if good for idx in _ends(joins[k])}
     refused = [k for k, good in zip(inside, result.inlier, strict=True) if not good]
@@ -163,8 +188,7 @@ def _fit_joins(
             doubtful.add(k)
             held.update(_ends(joins[k]))
     dropped = set(refused) - doubtful
-    kept = [e for k, e in enumerate(joins) if k not in dropped]
-    return kept, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
+    return dropped, _GraphStats(result.objective, len(dropped), len(doubtful), len(result.cut_off))
 
 
 def _ends(join: Join) -> tuple[int, int]:

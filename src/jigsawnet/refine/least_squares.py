@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 
 from jigsawnet.refine.joins import Joins, join_errors, rotate
+from jigsawnet.stopping import Stop
 from jigsawnet.types import FloatArray
 
 _FIRST_DAMPING = 1e-7
@@ -16,8 +17,10 @@ _REL_TOL = 1e-12
 class LeastSquares:
     """Weighted least squares on the free poses, by damped Gauss-Newton steps with sparse normal equations."""
 
-    def __init__(self, joins: Joins, n: int, fixed: tuple[int, ...]) -> None:
+    def __init__(self, joins: Joins, n: int, fixed: tuple[int, ...], stop: Stop | None = None) -> None:
+        """``stop`` is asked before each step; once it is over, poses stay as they are."""
         self.joins = joins
+        self._stop = stop or Stop()
         free = np.ones(n, dtype=bool)
         free[list(fixed)] = False
         self._free = np.repeat(free, 3)
@@ -35,6 +38,8 @@ class LeastSquares:
         weight = weight * self.joins.weight
         cost, damping = self.cost(poses, weight), _FIRST_DAMPING
         for _ in range(steps):
+            if self._stop.is_over():
+                break
             hessian, gradient = self._normal_equations(poses, weight)
             while damping < _MAX_DAMPING:
                 trial = poses + self._solve(hessian, gradient, damping)

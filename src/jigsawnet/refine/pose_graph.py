@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jigsawnet.geometry import chain_rows, invert_rows
 from jigsawnet.refine.joins import Joins, join_errors
 from jigsawnet.refine.least_squares import LeastSquares
+from jigsawnet.stopping import Stop
 from jigsawnet.types import BoolArray, FloatArray
 
 _LOSS_GROWTH = 1.4
@@ -45,7 +46,9 @@ class PoseGraphResult:
     """Pieces that no chain of kept joins connects with a fixed one; they follow the rest by their initial relative poses."""
 
 
-def optimize_poses(initial: FloatArray, joins: Joins, inlier_px: float, fixed: tuple[int, ...] = (0,)) -> PoseGraphResult:
+def optimize_poses(
+    initial: FloatArray, joins: Joins, inlier_px: float, fixed: tuple[int, ...] = (0,), stop: Stop | None = None
+) -> PoseGraphResult:
     """Minimise the truncated sum over all poses but the fixed ones.
 
     The better of two answers is taken: graduated non-convexity, which finds its own way, and the local optimum at the
@@ -56,6 +59,7 @@ def optimize_poses(initial: FloatArray, joins: Joins, inlier_px: float, fixed: t
         joins: relative poses to agree with.
         inlier_px: joins with a larger error are dropped, at a penalty of its square.
         fixed: pieces that do not move; at least one.
+        stop: asked between the steps; when it is over, the poses reached by then are the answer.
     """
     start = np.array(initial, dtype=np.float64).reshape(-1, 3)
     if not np.isfinite(start).all() or not inlier_px > 0:
@@ -64,7 +68,7 @@ def optimize_poses(initial: FloatArray, joins: Joins, inlier_px: float, fixed: t
         raise ValueError("a join names a piece that does not exist")
     if not len(joins) or not fixed:
         return PoseGraphResult(start, np.ones(len(joins), dtype=bool), truncated_sum(start, joins, inlier_px), ())
-    problem = LeastSquares(joins, len(start), fixed)
+    problem = LeastSquares(joins, len(start), fixed, stop)
     answers = [_settle_near(problem, start, inlier_px)]
     if not answers[0][1].all():
         answers.append(_graduate(problem, start, inlier_px))

@@ -27,6 +27,7 @@ from jigsawnet.geometry import SE2
 from jigsawnet.refine.joins import rotate
 from jigsawnet.refine.least_squares import solve_symmetric
 from jigsawnet.refine.seam_sums import BLOCK, COUNT, RIGHT, SQUARE, UNKNOWNS, sum_seams
+from jigsawnet.stopping import Stop
 from jigsawnet.types import BoolArray, FloatArray
 
 _REACH_PX = (6.0, 4.5, 3.5, 3.0, 2.5, 2.5)
@@ -78,6 +79,8 @@ def align_seams(
     find_gap: bool = False,
     fixed: Collection[int] = (),
     ragged: bool = False,
+    stop: Stop | None = None,
+    smooth: BoolArray | None = None,
 ) -> tuple[dict[int, SE2], SeamStats]:
     """Move the pieces of one component until their borders run together.
 
@@ -89,18 +92,23 @@ def align_seams(
         find_gap: let the gap change too, starting from ``gap_px``.
         fixed: pieces that do not move; if there are none, the first does not.
         ragged: borders that lie apart say little.
+        stop: asked between the steps.
+        smooth: `away_from_corners`, where it is known already.
 
     Returns:
         New poses, or the old ones where the borders would not come closer; and how close they are.
     """
     if not poses:
         return {}, SeamStats(0, 0, 0.0, 0.0, gap_px)
-    seams = _Seams(borders, poses, slide_weight, fixed, ragged)
+    stop = stop or Stop()
+    seams = _Seams(borders, poses, slide_weight, fixed, ragged, smooth)
     before = seams.measure(seams.incoming, gap_px)
     current, gap = seams.incoming, gap_px
     for reach in _REACH_PX:
+        if stop.is_over():
+            break
         current, _, _ = seams.step(current, gap, reach, free_gap=False)
-    if find_gap:
+    if find_gap and not stop.is_over():
         current, gap = _open_gap(seams, current, gap_px)
     after = seams.measure(current, gap)
     if after.residual_after_px > before.residual_after_px and gap == gap_px:
@@ -109,11 +117,13 @@ def align_seams(
     return moved, SeamStats(after.pairs, after.samples, before.residual_after_px, after.residual_after_px, gap)
 
 
-def measure_seams(borders: Borders, poses: Mapping[int, SE2], gap_px: float = 0.0, ragged: bool = False) -> SeamStats:
+def measure_seams(
+    borders: Borders, poses: Mapping[int, SE2], gap_px: float = 0.0, ragged: bool = False, smooth: BoolArray | None = None
+) -> SeamStats:
     """How far the borders of neighbours are from the gap, without moving anything; before and after are the same."""
     if not poses:
         return SeamStats(0, 0, 0.0, 0.0, 0.0)
-    seams = _Seams(borders, poses, 0.0, (), ragged)
+    seams = _Seams(borders, poses, 0.0, (), ragged, smooth)
     return seams.measure(seams.incoming, gap_px)
 
 
@@ -131,15 +141,16 @@ class _Seams:
     """The pieces of one component, and the pairs of them that can touch."""
 
     def __init__(
-        self, borders: Borders, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int], ragged: bool
-    ) -> None:
+        self, borders: Borders, poses: Mapping[int, SE2], slide_weight: float, fixed: Collection[int], ragged: bool,
+        smooth: BoolArray | None,
+    ) -> None:  # fmt: skip
         self.borders = borders
         self.piece: Int64Array = np.array(sorted(poses), dtype=np.int64)
         self.incoming = np.array([(p.theta, p.x, p.y) for p in (poses[idx] for idx in self.piece.tolist())])
         self.scale = borders.unit_px
         self._apart = _APART_PX * self.scale if ragged else np.inf
         self._slide_weight = slide_weight
-        self._smooth = _away_from_corners(borders)
+        self._smooth = away_from_corners(borders) if smooth is None else smooth
         self._center = borders.center[self.piece].astype(np.float64)
         self._pairs = self._touching()
         n = len(self.piece)
@@ -213,7 +224,7 @@ def touching_pairs(centers: FloatArray, radius: FloatArray, margin: float) -> In
     return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))], np.int64)
 
 
-def _away_from_corners(borders: Borders) -> BoolArray:
+def away_from_corners(borders: Borders) -> BoolArray:
     """Samples about which the border does not turn sharply, ``(M,)``."""
     count = np.diff(borders.first)
     start, size = np.repeat(borders.first[:-1], count), np.repeat(count, count)

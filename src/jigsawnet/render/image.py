@@ -26,7 +26,9 @@ from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out
 from jigsawnet.types import Assembly, Float32Array, Piece, Puzzle, UInt8Array
 
 MAX_PIXELS = 400_000_000
-"""Default limit of the canvas; a larger one comes from poses gone wrong."""
+"""Default limit of the canvas; larger ones take much memory, or come from poses gone wrong."""
+PREVIEW_PIXELS = 100_000_000
+"""Pixels of a preview, about, that is drawn in place of a larger picture."""
 _FEATHER_PX = np.float32(3.0)
 """Depth inside a piece at which it has full weight."""
 _OUTSIDE_WEIGHT = np.float32(1e-3)
@@ -95,6 +97,39 @@ def render_assembly(
                 _add(band.color, band.weight, band.coverage, band.n_near, *piece, np.float32(2 * radius + 1))
             _finish(band.color, band.weight, _close_gaps(band, radius), picture[top:bottom], halo)
     return picture
+
+
+def shrink_to_preview(puzzle: Puzzle, assembly: Assembly, max_pixels: int = MAX_PIXELS) -> tuple[Puzzle, Assembly, int]:
+    """Pieces and places to be drawn, and how many times smaller they are than those given: 1 unless the picture is too large.
+
+    Pieces are shrunk by area, ``shrink x shrink`` pixels to one. A point p of ours is then ``(p - h) / shrink`` with
+    ``h = (shrink - 1) / 2``, so for a pose (R, t) the new one is ``(R, (R h + t - h) / shrink)``.
+    """
+    layout = lay_out(puzzle, assembly)
+    size = layout.width * layout.height
+    if size <= max_pixels:
+        return puzzle, assembly, 1
+    shrink = math.ceil(math.sqrt(size / min(max_pixels, PREVIEW_PIXELS)))
+    middle = np.full(2, (shrink - 1) / 2.0)
+    poses = {}
+    for idx, pose in assembly.poses.items():
+        x, y = (pose @ middle - middle) / shrink
+        poses[idx] = SE2(pose.theta, float(x), float(y))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        pieces = tuple(pool.map(lambda piece: shrink_piece(piece, shrink), puzzle.pieces))
+    return replace(puzzle, pieces=pieces), replace(assembly, poses=poses), shrink
+
+
+def shrink_piece(piece: Piece, shrink: int) -> Piece:
+    """A piece ``shrink`` times smaller; what is half paper stays paper."""
+    height, width = piece.mask.shape
+    padding = (0, -height % shrink), (0, -width % shrink)
+    mask = np.pad(piece.mask, padding).astype(np.float32)
+    paper = np.pad(piece.image, (*padding, (0, 0))) * mask[..., None]
+    size = (mask.shape[1] // shrink, mask.shape[0] // shrink)
+    coverage, color = (cv2.resize(layer, size, interpolation=cv2.INTER_AREA) for layer in (mask, paper))
+    image = np.rint(color / np.maximum(coverage, 1e-6)[..., None])
+    return replace(piece, image=np.clip(image, 0, 255).astype(np.uint8), mask=np.asarray(coverage >= 0.5))
 
 
 def render_back(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -24,6 +24,8 @@ from jigsawnet.types import Assembly, Piece, Puzzle
 _NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MM_PER_INCH = 25.4
 _PAD_PX = 1
+_AT_A_TIME = 256
+"""Pieces that are drawn ahead of what is written."""
 _HALF_PIXEL = SE2(0.0, 0.5, 0.5)
 
 
@@ -61,34 +63,55 @@ def assembly_svg(
         dpi: Resolution of the pieces; when it is known the drawing has its true size in mm.
         layers: What lies on top; None: only the names, not shown.
     """
-    layers = layers or SvgLayers()
-    layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
-    drawn = [idx for idx in layout.canvas_from_piece if puzzle.pieces[idx].mask.any()]
-    with ThreadPoolExecutor() as pool:
-        elements = pool.map(lambda idx: _image(puzzle.pieces[idx], layout.canvas_from_piece[idx]), drawn)
-        images = dict(zip(drawn, elements, strict=True))
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-        ' xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" version="1.1"'
-        f' width="{_side(layout.width, dpi)}" height="{_side(layout.height, dpi)}"'
-        f' viewBox="0 0 {layout.width} {layout.height}">',
-        f"<title>{_text(puzzle.name)}</title>",
-    ]
-    for number, component in enumerate(assembly.components):
-        lines += _layer(f"component-{number}", _text(layers.title) or f"Component {number}", component, images)
-    if layout.tray:
-        lines += _layer("unplaced", "Unplaced pieces", layout.tray, images)
-    lines += _outlines(puzzle, layout, layers.outlines) if layers.outlines is not None else ()
-    lines += _names(puzzle, layout, layers.names)
-    lines.append("</svg>")
+    lines = svg_lines(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px, dpi=dpi, layers=layers)
     return "\n".join(lines) + "\n"
 
 
-def _layer(layer_id: str, label: str, members: Sequence[int], images: Mapping[int, str]) -> list[str]:
-    """Lines of one Inkscape layer that holds the pieces ``members``."""
-    head = f'<g inkscape:groupmode="layer" id="{layer_id}" inkscape:label="{label}">'
-    return [head, *(images[idx] for idx in members if idx in images), "</g>"]
+def svg_lines(
+    puzzle: Puzzle,
+    assembly: Assembly,
+    *,
+    with_unplaced: bool = True,
+    margin_px: int = MARGIN_PX,
+    dpi: float | None = None,
+    layers: SvgLayers | None = None,
+) -> Iterator[str]:
+    """The lines of `assembly_svg`, one after the other: of thousands of pieces they are more than should be held at once."""
+    layers = layers or SvgLayers()
+    layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        ' xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" version="1.1"'
+        f' width="{_side(layout.width, dpi)}" height="{_side(layout.height, dpi)}"'
+        f' viewBox="0 0 {layout.width} {layout.height}">'
+    )
+    yield f"<title>{_text(puzzle.name)}</title>"
+    with ThreadPoolExecutor() as pool:
+        for number, component in enumerate(assembly.components):
+            title = _text(layers.title) or f"Component {number}"
+            yield from _layer(f"component-{number}", title, _images(pool, puzzle, layout, component))
+        if layout.tray:
+            yield from _layer("unplaced", "Unplaced pieces", _images(pool, puzzle, layout, layout.tray))
+    if layers.outlines is not None:
+        yield from _outlines(puzzle, layout, layers.outlines)
+    yield from _names(puzzle, layout, layers.names)
+    yield "</svg>"
+
+
+def _images(pool: ThreadPoolExecutor, puzzle: Puzzle, layout: Layout, members: Sequence[int]) -> Iterator[str]:
+    """The elements of pieces, in their order, some at a time; a piece without paper has none."""
+    drawn = [idx for idx in members if idx in layout.canvas_from_piece and puzzle.pieces[idx].mask.any()]
+    for start in range(0, len(drawn), _AT_A_TIME):
+        own = drawn[start : start + _AT_A_TIME]
+        yield from pool.map(lambda idx: _image(puzzle.pieces[idx], layout.canvas_from_piece[idx]), own)
+
+
+def _layer(layer_id: str, label: str, images: Iterable[str]) -> Iterator[str]:
+    """Lines of one Inkscape layer that holds some images."""
+    yield f'<g inkscape:groupmode="layer" id="{layer_id}" inkscape:label="{label}">'
+    yield from images
+    yield "</g>"
 
 
 def _outlines(puzzle: Puzzle, layout: Layout, shown: bool) -> Iterator[str]:

@@ -6,20 +6,25 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from jigsawnet.config import SolveConfig
 from jigsawnet.errors import ConfigError, MemoryLimitError
 from jigsawnet.types import Progress, Puzzle
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _BASE = 330 * 2**20
 """The program itself with its libraries and networks."""
-_PER_PIXEL = 50
+_PER_PIXEL = 26
 """Bytes per pixel of the pieces: picture and mask, the copy that the networks look at, look-up grids, the results."""
-_PER_PIECE = 250_000
+_PER_PIECE = 750_000
 """Bytes per piece: contours, window descriptors, candidates."""
+_PER_PIXEL_DRAWN, _MOST_DRAWN = 27, 1 << 24
+"""Bytes per pixel while the picture is drawn, and the pixels that are drawn at once."""
 _PER_PIXEL_READ, _PER_PIXEL_DECODED = 4, 8
 """Bytes per pixel of pictures that have been read, and more of the one that is being read."""
 _PER_PAIR = 700
-"""Bytes per pair of pieces: what was measured between them."""
+"""Bytes per pair of pieces that are compared closely: what was measured between them."""
+_PER_DISTANCE = 6
+"""Bytes per pair of all pieces where partners are retrieved: how unlikely it is."""
 
 
 def read_size(text: str) -> int:
@@ -47,10 +52,15 @@ def resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def estimate_bytes(puzzle: Puzzle) -> int:
+def estimate_bytes(puzzle: Puzzle, config: SolveConfig | None = None) -> int:
     """About how much a solve of a puzzle takes at most."""
+    config = config or SolveConfig()
     pixels, n = sum(piece.mask.size for piece in puzzle.pieces), len(puzzle)
-    return _BASE + _PER_PIXEL * pixels + _PER_PIECE * n + _PER_PAIR * n * (n - 1) // 2
+    pairs, distances, retrieval = n * (n - 1) // 2, 0, config.match.dense.retrieval
+    if config.matcher == "dense" and n > retrieval.above:
+        pairs, distances = min(pairs, n * max(*retrieval.partners, retrieval.ragged_partners)), n * n
+    drawing = _PER_PIXEL_DRAWN * min(pixels, _MOST_DRAWN)
+    return _BASE + drawing + _PER_PIXEL * pixels + _PER_PIECE * n + _PER_PAIR * pairs + _PER_DISTANCE * distances
 
 
 class MemoryGuard:
@@ -59,13 +69,13 @@ class MemoryGuard:
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
 
-    def check_estimate(self, puzzle: Puzzle) -> None:
+    def check_estimate(self, puzzle: Puzzle, config: SolveConfig | None = None) -> None:
         """Refuse a puzzle before the work starts.
 
         Raises:
             MemoryLimitError: the estimate is larger than the limit.
         """
-        estimate = estimate_bytes(puzzle)
+        estimate = estimate_bytes(puzzle, config)
         if self._limit is not None and estimate > self._limit:
             raise MemoryLimitError(
                 f"The {len(puzzle)} pieces need about {show_size(estimate)} of memory, more than the limit of "

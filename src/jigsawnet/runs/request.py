@@ -33,6 +33,8 @@ class Request:
     """Also write the text files of the paper's authors."""
     tiff: bool = False
     """Also write the picture as TIFF."""
+    full_picture: bool = False
+    """Draw the picture as large as it is, however large that is."""
     weights: Path | None = None
     """Folder of a learned bundle, instead of the one that comes with the package."""
 

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from jigsawnet.config import SolveConfig
 from jigsawnet.io.assembly_json import CANDIDATES_FILE, Choice, write_assembly, write_candidates
 from jigsawnet.io.authors import write_alignments, write_joins, write_poses
-from jigsawnet.io.files import RESULT_FILE, write_text
+from jigsawnet.io.files import RESULT_FILE, write_stream, write_text
 from jigsawnet.io.images import write_png, write_tiff
 from jigsawnet.io.result_files import POSES_FILE, write_poses_csv, write_report
 from jigsawnet.io.run_folder import RunFolder
 from jigsawnet.io.staged import staged_folder
 from jigsawnet.match.stitch import stitch_lines
-from jigsawnet.render.image import render_assembly, render_back
+from jigsawnet.render.image import MAX_PIXELS, render_assembly, render_back, shrink_piece, shrink_to_preview
 from jigsawnet.render.report import ReportInput, report_html
-from jigsawnet.render.svg import assembly_svg
+from jigsawnet.render.svg import svg_lines
 from jigsawnet.runs.request import request_to_plain
-from jigsawnet.types import Alignment, RunReport, UInt8Array
+from jigsawnet.types import Alignment, Assembly, Puzzle, RunReport, UInt8Array
 
 if TYPE_CHECKING:
     from jigsawnet.runs.run import Run
+
+_SMALLER = (
+    "The picture at full size would be too large to be drawn at once, so assembly.png is {shrink} times smaller; solving again "
+    "with --full-picture draws all of it, and assembly.svg has the pieces as they are."
+)
 
 
 def write_results(run: Run) -> tuple[str, ...]:
@@ -55,50 +61,67 @@ def replace_results(folder: RunFolder, run: Run, key: str) -> None:
     folder.set(results="" if run.cut_short else key, result_files=new, request=request_to_plain(run.request, folder.path))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shown:
+    """A run, and what its picture is drawn from: the pieces, or smaller ones where the picture would be too large."""
+
+    run: Run
+    report: RunReport
+    puzzle: Puzzle
+    assembly: Assembly
+    shrink: int
+
+
 def _write_files(run: Run, folder: Path) -> None:
     """All files, those that take long side by side."""
+    limit = sys.maxsize if run.request.full_picture else MAX_PIXELS
+    puzzle, assembly, shrink = shrink_to_preview(run.puzzle, run.assembly, limit)
+    note = (_SMALLER.format(shrink=shrink),) if shrink > 1 else ()
+    shown = _Shown(run, replace(run.report, warnings=(*run.report.warnings, *note)), puzzle, assembly, shrink)
     with ThreadPoolExecutor() as pool:
         drawing, data = pool.submit(_write_drawing, run, folder), pool.submit(_write_candidates, run, folder)
-        picture = render_assembly(run.puzzle, run.assembly)
-        shown = [pool.submit(write, run, folder, picture) for write in (_write_pictures, _write_page)]
-        for written in (drawing, data, *shown):
-            written.result()
+        picture = render_assembly(puzzle, assembly, max_pixels=limit)
+        written = [pool.submit(write, shown, folder, picture) for write in (_write_pictures, _write_page)]
+        for each in (drawing, data, *written):
+            each.result()
     write_report(
-        folder / "report.json", _report_until_now(run), run.puzzle.names()
+        folder / "report.json", _report_until_now(shown), run.puzzle.names()
     )  # last, since it holds the seconds of all before
 
 
-def _report_until_now(run: Run) -> RunReport:
+def _report_until_now(shown: _Shown) -> RunReport:
+    run = shown.run
     if run.by_hand:
-        return replace(run.report, seconds=sum(stage.seconds for stage in run.stages))
-    return replace(run.report, seconds=run.corridor.context.clock.seconds)
+        return replace(shown.report, seconds=sum(stage.seconds for stage in run.stages))
+    return replace(shown.report, seconds=run.corridor.context.clock.seconds)
 
 
-def _write_pictures(run: Run, folder: Path, picture: UInt8Array) -> None:
-    write_png(folder / "assembly.png", picture, run.dpi)
+def _write_pictures(shown: _Shown, folder: Path, picture: UInt8Array) -> None:
+    run = shown.run
+    dpi = None if run.dpi is None else run.dpi / shown.shrink
+    write_png(folder / "assembly.png", picture, dpi)
     if run.request.tiff:
-        write_tiff(folder / "assembly.tif", picture, run.dpi)
+        write_tiff(folder / "assembly.tif", picture, dpi)
     if backs := run.backs:
-        write_png(folder / "assembly-back.png", render_back(run.puzzle, backs, run.assembly), run.dpi)
+        small = {idx: shrink_piece(back, shown.shrink) for idx, back in backs.items()} if shown.shrink > 1 else backs
+        write_png(folder / "assembly-back.png", render_back(shown.puzzle, small, shown.assembly), dpi)
 
 
-def _write_page(run: Run, folder: Path, picture: UInt8Array) -> None:
+def _write_page(shown: _Shown, folder: Path, picture: UInt8Array) -> None:
+    run = shown.run
     facts = ReportInput(
-        run.puzzle,
-        run.assembly,
-        run.candidates,
-        _report_until_now(run),
-        picture,
-        run.dpi,
-        asdict(SolveConfig()),
-        run.page_names,
-        run.notes,
-    )
+        run.puzzle, run.assembly, run.candidates, _report_until_now(shown), picture, run.dpi, asdict(SolveConfig()),
+        run.page_names, run.notes, shown.shrink,
+    )  # fmt: skip
     write_text(folder / "report.html", report_html(facts))
 
 
 def _write_drawing(run: Run, folder: Path) -> None:
-    write_text(folder / "assembly.svg", assembly_svg(run.puzzle, run.assembly, dpi=run.dpi))
+    def write(stream: IO[bytes]) -> None:
+        for line in svg_lines(run.puzzle, run.assembly, dpi=run.dpi):
+            stream.write(f"{line}\n".encode("utf-8", errors="backslashreplace"))
+
+    write_stream(folder / "assembly.svg", write)
 
 
 def _choices(run: Run, alignments: Sequence[Alignment]) -> list[Choice | None]:

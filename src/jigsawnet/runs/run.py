@@ -16,7 +16,7 @@ from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context
 from jigsawnet.edits import Notes
-from jigsawnet.errors import InputError, OutputError
+from jigsawnet.errors import InputError, OutputError, UnreadError
 from jigsawnet.fragments.backs import lay_back
 from jigsawnet.io.array_store import Saved
 from jigsawnet.io.assembly_json import assembly_to_json
@@ -27,7 +27,7 @@ from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folde
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, Memory, load_input
-from jigsawnet.pipeline import NOTHING_DECIDED, Corridor, assemble_in_time
+from jigsawnet.pipeline import NOTHING_DECIDED, RATED, Corridor, assemble_in_time
 from jigsawnet.render.layout import begin_at_zero
 from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
@@ -46,13 +46,15 @@ from jigsawnet.store import (
     pieces_from_arrays,
     pieces_to_arrays,
 )
-from jigsawnet.types import Assembly, Constraints, Piece, Puzzle, RunReport, StageReport
+from jigsawnet.types import Assembly, Constraints, Piece, Progress, Puzzle, RunReport, StageReport
 from jigsawnet.version import __version__
 
 CUT_SHORT = "It was stopped before it was finished; this is the best so far, and solving again goes on from here."
 BY_HAND = "It was corrected by hand in the workbench; edits.json lists what was done."
 DRAFT = "draft-"
 """Stages that were cut short are saved under their name behind this: they can be looked at, but are done again."""
+_FEW_PICTURES = 64
+"""So many pictures are read to the end, whatever the time."""
 OLD_SCORE = "graph"
 """The name that scored candidates had in run folders of format 1."""
 
@@ -234,7 +236,8 @@ def solve_run(
         memory: what was found on the scans before; it is not looked for again.
 
     Raises:
-        JigsawNetError: bad input, too little memory, or the folder cannot be written; what was saved stays.
+        JigsawNetError: bad input, too little memory, stopped while the pictures were read (`UnreadError`), or the folder
+            cannot be written; what was saved stays.
     """
     _keep_out_of_inputs(request, out)
     guard, context = MemoryGuard(memory_limit), context or Context()
@@ -245,7 +248,7 @@ def solve_run(
         learned = load_learned(request.weights)
         learned.digest_of(*parts_of(request.effective_config.chosen_scorer))  # before the long work: they may be missing
         pieces, is_new = _read(folder, request, context, guard, memory)
-        guard.check_estimate(pieces.puzzle)
+        guard.check_estimate(pieces.puzzle, request.effective_config)
         given = None if request.alignments is None else read_alignments(request.alignments, len(pieces.puzzle))
         corridor = Corridor(
             pieces.puzzle, request.config, context, store=folder, seed=request.seed, learned=learned,
@@ -288,12 +291,25 @@ def _read(
         return pieces, False
     with context.clock.stage("read") as counts, silent_decoders():
         guard.check_pictures([read_pixel_count(path) for path in input_files(request)])
-        loaded = load_input(request.inputs, request.scans, context.progress, memory)
+        loaded = load_input(request.inputs, request.scans, _until_stopped(context), memory)
         counts.update(pieces=len(loaded.puzzle))
     write_checks(folder.path / CHECK_FOLDER, {check.name: check.picture for check in loaded.checks})
     folder.save({"pieces": Saved(key, "", pieces_to_arrays(loaded), (context.clock.stages[-1],))})
     write_inputs(folder.path, request)
     return loaded, True
+
+
+def _until_stopped(context: Context) -> Progress:
+    """The progress of reading; the few pictures at the end are read even when the work is to end, more are not."""
+
+    def tell(stage: str, done: int, total: int) -> None:
+        context.progress(stage, done, total)
+        if total - done > _FEW_PICTURES and context.stop.is_over():
+            raise UnreadError(
+                f"It was stopped when {done:,} of {total:,} pictures were read, and nothing of that is kept; give it more time."
+            )
+
+    return tell
 
 
 def _unsolved(folder: Path, request: Request, pieces: Loaded, corridor: Corridor) -> Run:
@@ -303,8 +319,9 @@ def _unsolved(folder: Path, request: Request, pieces: Loaded, corridor: Corridor
 
 def _results_key(run: Run) -> str:
     request = run.request
+    full = ("full",) if request.full_picture else ()
     return make_key(
-        "results", run.corridor.key("assembly"), run.puzzle.names(), run.dpi, request.authors_text, request.tiff
+        "results", run.corridor.key("assembly"), run.puzzle.names(), run.dpi, request.authors_text, request.tiff, *full
     )  # fmt: skip
 
 
@@ -328,7 +345,7 @@ def _assemble(folder: RunFolder, run: Run, with_results: bool = True) -> Run:
     if cut:
         _save_draft(folder, run)
     else:
-        old = (OLD_SCORE,) if "score" in folder.record.stages else ()
+        old = (OLD_SCORE, RATED) if "score" in folder.record.stages else ()
         folder.drop(*(name for name in folder.record.stages if name.startswith(DRAFT) or name in old))
     if with_results:
         corridor.context.progress("results", 0, 1)

@@ -84,6 +84,9 @@ def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatAr
     return probability
 
 
+OWN_SCORERS = frozenset(_PARTS)
+"""Scorers that judge each candidate by itself, whichever others they are shown with it."""
+
 scorers.register("fit", _score_by_fit)
 scorers.register("jigsawnet", _score_by_network("jigsawnet"))
 scorers.register("seam", _score_by_network("seam"))

@@ -17,6 +17,7 @@ from jigsawnet.score.detectors import Detector, load_detector
 from jigsawnet.score.rivals import Claims, best_rivals
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.seam_fit import CutShape, contact_fit, cut_shape, seam_fit
+from jigsawnet.stopping import Stop
 from jigsawnet.strips import are_printed
 from jigsawnet.types import FloatArray, Puzzle
 
@@ -36,17 +37,18 @@ class Scene:
     candidates: Candidates
     cuts: CutShape
     _detectors: dict[str, Detector] = field(default_factory=dict)
+    stop: Stop = field(default_factory=Stop)
 
     @staticmethod
-    def of(puzzle: Puzzle, borders: Borders, learned: Learned, rows: Candidates) -> Scene:
+    def of(puzzle: Puzzle, borders: Borders, learned: Learned, rows: Candidates, stop: Stop | None = None) -> Scene:
         """``rows`` are all measured candidates of the puzzle; they show what its cuts look like."""
         fit = seam_fit(rows.features, borders.step_px, learned.fit)
-        return Scene(puzzle, borders, learned, rows, cut_shape(rows, fit, borders.step_px))
+        return Scene(puzzle, borders, learned, rows, cut_shape(rows, fit, borders.step_px), stop=stop or Stop())
 
     @cached_property
     def pixels(self) -> Pixels:
-        """The pictures of all pieces."""
-        return build_pixels(self.puzzle, unit_of(self.borders))
+        """The pictures of all pieces; raises `StoppedError` when the work is to end before they are there."""
+        return build_pixels(self.puzzle, unit_of(self.borders), self.stop)
 
     @cached_property
     def _claims(self) -> tuple[Claims, FloatArray]:

@@ -64,7 +64,7 @@ _NOT_TEXT = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def report_html(given: ReportInput) -> str:
     """The whole page as text."""
     layout = lay_out(given.puzzle, given.assembly)
-    if given.picture.shape[:2] != (layout.height, layout.width):
+    if given.shrink == 1 and given.picture.shape[:2] != (layout.height, layout.width):
         raise ValueError("the picture is not the one this assembly makes")
     assembly, report = given.assembly, given.report
     joins, pieces, small = weakest_first(assembly), DrawnPieces(given.puzzle), shrunk(given.picture)

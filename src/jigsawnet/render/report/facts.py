@@ -37,6 +37,8 @@ class ReportInput:
     """What a person calls the pages, by the number of the component."""
     notes: Notes = field(default_factory=Notes)
     """What a person noted."""
+    shrink: int = 1
+    """How many times smaller the picture is than the pieces."""
 
     def length(self, px: float) -> str:
         """A length for a person: in px, and in mm when the resolution is known."""
