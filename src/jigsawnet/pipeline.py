@@ -17,7 +17,16 @@ import numpy as np
 
 from jigsawnet.borders import Borders, build_borders
 from jigsawnet.candidates import Candidates
-from jigsawnet.compose import Evidence, SecondRoundConfig, compose, join_blocks, second_round
+from jigsawnet.compose import (
+    Evidence,
+    GridScores,
+    SecondRoundConfig,
+    SecondRoundStats,
+    compose,
+    compose_chads,
+    join_blocks,
+    second_round,
+)
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
@@ -33,6 +42,7 @@ from jigsawnet.match import (
     find_block_joins,
     find_candidates,
     find_strip_joins,
+    look_along_chads,
     matchers,
     measure,
     measure_contact,
@@ -56,12 +66,14 @@ from jigsawnet.store import (
     piece_digest,
     puzzle_key,
 )
-from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, lean, stand_up
+from jigsawnet.strips import are_chads, are_printed, are_strips, common_scale, is_blank, lean, stand_up
 from jigsawnet.types import Alignment, Assembly, Constraints, Piece, Puzzle, RunReport, StageReport, no_progress
 from jigsawnet.version import __version__
 
 HASTE_S = 1.0
 """Seconds for joining what there is, best first, once the time is up."""
+_FEWEST_CHADS, _MOST_CHADS = 8, 1200
+"""Chads that are put together at a time by all their sides: tables of all with all must fit into memory."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
 """Pieces that a sentence names."""
@@ -197,6 +209,12 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
         return given["refined"], None
     borders, constraints = given["borders"], given["constraints"]
     rows, refined = given["scored"].rows, given["refined"]
+    together = _join_chads(given, config, context) if rows.of_strips and not _is_decided(constraints) else None
+    if together is not None:
+        assembly = together
+        stats = SecondRoundStats(max(0, len(refined.components) - len(assembly.components)), len(assembly.joins))
+        assembly, _ = _refine_poses(assembly, given, config, context)
+        return assembly, asdict(stats)
     if rows.of_strips:
         match = partial(_match_blocks, given=given, context=replace(context, progress=no_progress, stop=Stop()))
         assembly, stats = join_blocks(
@@ -210,6 +228,24 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
     if stats.components_merged:
         assembly, _ = _refine_poses(assembly, given, config, context)
     return assembly, asdict(stats)
+
+
+def _is_decided(constraints: Constraints) -> bool:
+    """Whether a person has said where pieces belong; setting some aside does not."""
+    return bool(constraints.joins or constraints.forbidden or constraints.pinned)
+
+
+def _join_chads(given: Given, config: SolveConfig, context: Context) -> Assembly | None:
+    """Chads put together by all sides that meet; None where pieces are no chads, or nothing came of it."""
+    pieces = given["puzzle"].pieces
+    chads = [piece.idx for piece in pieces if piece.idx not in given["constraints"].aside]
+    if not are_chads(pieces) or not _FEWEST_CHADS <= len(chads) <= _MOST_CHADS:
+        return None
+    sides = look_along_chads(pieces, replace(context, progress=no_progress), given["scene"].learned)
+    if sides is None:
+        return None
+    scores = GridScores(sides.beside.score, sides.below.score)
+    return compose_chads(scores, sides, len(pieces), chads, context.stop)
 
 
 def _match_blocks(components: Sequence[Mapping[int, SE2]], given: Given, context: Context) -> Candidates:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jigsawnet.borders import Borders
 from jigsawnet.context import Context
 from jigsawnet.learned import Learned
+from jigsawnet.match.chads import look_along_chads
 from jigsawnet.match.config import (
     DenseConfig,
     MatchConfig,
@@ -28,7 +29,8 @@ from jigsawnet.registry import Registry
 
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
-    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins", "matchers",
+    "TsamouraConfig", "VerifyConfig", "ZhangConfig", "find_block_joins", "find_candidates", "find_strip_joins",
+    "look_along_chads", "matchers",
     "measure", "measure_contact",
 ]  # fmt: skip
 
