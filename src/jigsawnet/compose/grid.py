@@ -23,7 +23,7 @@ Cell = tuple[int, int]
 Grid = dict[Cell, int]
 """Row and column → number of the chad that lies there."""
 
-_LEAST = 4.0
+_LEAST = 5.0
 """Evidence that a placement needs besides that for which there are so many placements to choose from."""
 _STEPNESS, _STRICT = 4.0, (5.0, 4.0, 4.0, 4.0)
 """A long side that stands out by the second, round by round, speaks neither for nor against; evidence for each unit more."""
