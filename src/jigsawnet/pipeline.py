@@ -72,8 +72,9 @@ from jigsawnet.version import __version__
 
 HASTE_S = 1.0
 """Seconds for joining what there is, best first, once the time is up."""
-_FEWEST_CHADS, _MOST_CHADS = 8, 1200
-"""Chads that are put together at a time by all their sides: tables of all with all must fit into memory."""
+_FEWEST_CHADS, _MOST_CHADS = 40, 1200
+"""Chads that are put together at a time by all their sides: with fewer, chance stands out, and tables of all with all must fit
+into memory."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
 """Pieces that a sentence names."""
@@ -123,16 +124,26 @@ def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
     lost = (given["puzzle"].pieces[k].name for k in np.flatnonzero(np.diff(borders.first) == 0))
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
     if rows.of_strips:
-        notes += _tell_blank([piece.name for piece in given["puzzle"].pieces if is_blank(piece)])
+        pieces = given["puzzle"].pieces
+        notes += _tell_blank([piece.name for piece in pieces if is_blank(piece)], _may_be_chads(pieces))
     steps = None if matched.kept is None else matched.kept.scales.steps
     return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}
 
 
-def _tell_blank(names: Sequence[str]) -> tuple[str, ...]:
+def _tell_blank(names: Sequence[str], chads: bool) -> tuple[str, ...]:
+    """A sentence that counts and names blank pieces; chads may still find their place by the shape of the cuts."""
     if not names:
         return ()
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    return (f"Nothing is printed on {some}: where they belong cannot be told, and they are left aside.",)
+    if chads:
+        why = "only the shape of the cuts can tell where they belong, and those of which it does not are left aside"
+    else:
+        why = "where they belong cannot be told, and they are left aside"
+    return (f"Nothing is printed on {len(names)} of the pieces ({some}): {why}.",)
+
+
+def _may_be_chads(pieces: Sequence[Piece]) -> bool:
+    return _FEWEST_CHADS <= len(pieces) <= _MOST_CHADS and are_chads(pieces)
 
 
 def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
@@ -239,7 +250,7 @@ def _join_chads(given: Given, config: SolveConfig, context: Context) -> Assembly
     """Chads put together by all sides that meet; None where pieces are no chads, or nothing came of it."""
     pieces = given["puzzle"].pieces
     chads = [piece.idx for piece in pieces if piece.idx not in given["constraints"].aside]
-    if not are_chads(pieces) or not _FEWEST_CHADS <= len(chads) <= _MOST_CHADS:
+    if not _may_be_chads(pieces):
         return None
     sides = look_along_chads(pieces, replace(context, progress=no_progress), given["scene"].learned)
     if sides is None:
