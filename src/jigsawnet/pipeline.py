@@ -220,17 +220,22 @@ def _look_again(given: Given, config: SolveConfig, context: Context) -> tuple[As
         return given["refined"], None
     borders, constraints = given["borders"], given["constraints"]
     rows, refined = given["scored"].rows, given["refined"]
-    together = _join_chads(given, config, context) if rows.of_strips and not _is_decided(constraints) else None
-    if together is not None:
-        assembly = together
-        stats = SecondRoundStats(max(0, len(refined.components) - len(assembly.components)), len(assembly.joins))
-        assembly, _ = _refine_poses(assembly, given, config, context)
-        return assembly, asdict(stats)
     if rows.of_strips:
+        together = None if _is_decided(constraints) else _join_chads(given, config, context)
         match = partial(_match_blocks, given=given, context=replace(context, progress=no_progress, stop=Stop()))
         assembly, stats = join_blocks(
-            rows, borders, refined, match, config.compose.min_score, constraints, context.stop, config.compose.overlap
+            rows,
+            borders,
+            together or refined,
+            match,
+            config.compose.min_score,
+            constraints,
+            context.stop,
+            config.compose.overlap,
         )
+        if together is not None:
+            merged = max(0, len(refined.components) - len(assembly.components))
+            stats = SecondRoundStats(max(1, merged), len(assembly.joins))
     else:
         assembly, stats = second_round(
             rows, borders, refined, _evidence(given, config, context), config.compose.min_score,

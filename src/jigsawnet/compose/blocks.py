@@ -57,10 +57,12 @@ def join_blocks(
         return assembly, SecondRoundStats(0, 0)
     result = finish_assembly(problem, components)
     named = {(e.alignment.i, e.alignment.j) for e in result.joins}
+    kept = tuple(e for e in assembly.joins if (e.alignment.i, e.alignment.j) not in named)
+    named |= {(e.alignment.i, e.alignment.j) for e in kept}
     new = tuple(e for e in added if (e.alignment.i, e.alignment.j) not in named)
     stats = SecondRoundStats(before - len(components), len(new))
     chosen = None if assembly.chosen is None else assembly.chosen + new
-    return replace(result, joins=result.joins + new, chosen=chosen), stats
+    return replace(result, joins=result.joins + kept + new, chosen=chosen), stats
 
 
 def _merge(
