@@ -17,7 +17,16 @@ import numpy as np
 
 from jigsawnet.borders import Borders, build_borders
 from jigsawnet.candidates import Candidates
-from jigsawnet.compose import Evidence, SecondRoundConfig, SecondRoundStats, compose, join_blocks, second_round
+from jigsawnet.compose import (
+    Evidence,
+    GridScores,
+    SecondRoundConfig,
+    SecondRoundStats,
+    compose,
+    compose_chads,
+    join_blocks,
+    second_round,
+)
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
 from jigsawnet.config import SolveConfig
@@ -35,6 +44,7 @@ from jigsawnet.match import (
     find_block_joins,
     find_candidates,
     find_strip_joins,
+    look_along_chads,
     matchers,
     measure,
     measure_contact,
@@ -58,7 +68,7 @@ from jigsawnet.store import (
     piece_digest,
     puzzle_key,
 )
-from jigsawnet.strips import are_printed, are_strips, common_scale, is_blank, lean, stand_up
+from jigsawnet.strips import are_chads, are_printed, are_strips, common_scale, is_blank, lean, stand_up
 from jigsawnet.types import (
     Alignment,
     Assembly,
@@ -75,6 +85,9 @@ from jigsawnet.version import __version__
 
 HASTE_S, _LAST_LOOK_S = 0.6, 0.3
 """Seconds for joining what there is, best first, and for refining it, once the time is up."""
+_FEWEST_CHADS, _MOST_CHADS = 40, 1200
+"""Chads that are put together at a time by all their sides: with fewer, chance stands out, and tables of all with all must fit
+into memory."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
 """Pieces that a sentence names."""
@@ -140,16 +153,26 @@ def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
         lost = []
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
     if rows.of_strips:
-        notes += _tell_blank([piece.name for piece in given["puzzle"].pieces if is_blank(piece)])
+        pieces = given["puzzle"].pieces
+        notes += _tell_blank([piece.name for piece in pieces if is_blank(piece)], _may_be_chads(pieces))
     steps = None if matched.kept is None else matched.kept.scales.steps
     return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}
 
 
-def _tell_blank(names: Sequence[str]) -> tuple[str, ...]:
+def _tell_blank(names: Sequence[str], chads: bool) -> tuple[str, ...]:
+    """A sentence that counts and names blank pieces; chads may still find their place by the shape of the cuts."""
     if not names:
         return ()
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    return (f"Nothing is printed on {some}: where they belong cannot be told, and they are left aside.",)
+    if chads:
+        why = "only the shape of the cuts can tell where they belong, and those of which it does not are left aside"
+    else:
+        why = "where they belong cannot be told, and they are left aside"
+    return (f"Nothing is printed on {len(names)} of the pieces ({some}): {why}.",)
+
+
+def _may_be_chads(pieces: Sequence[Piece]) -> bool:
+    return _FEWEST_CHADS <= len(pieces) <= _MOST_CHADS and are_chads(pieces)
 
 
 def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:
@@ -267,14 +290,44 @@ def _second_look(given: Given, config: SolveConfig, context: Context) -> tuple[A
     borders, constraints = given["borders"], given["constraints"]
     rows, refined = given["scored"].rows, given["refined"]
     if rows.of_strips:
+        together = None if _is_decided(constraints) else _join_chads(given, config, context)
         match = partial(_match_blocks, given=given, context=replace(context, progress=no_progress, stop=Stop()))
-        return join_blocks(
-            rows, borders, refined, match, config.compose.min_score, constraints, context.stop, config.compose.overlap
+        assembly, stats = join_blocks(
+            rows,
+            borders,
+            together or refined,
+            match,
+            config.compose.min_score,
+            constraints,
+            context.stop,
+            config.compose.overlap,
         )
+        if together is not None:
+            merged = max(0, len(refined.components) - len(assembly.components))
+            stats = SecondRoundStats(max(1, merged), len(assembly.joins))
+        return assembly, stats
     return second_round(
         rows, borders, refined, _evidence(given, config, context), config.compose.min_score,
         config.second_round, constraints, context, config.compose.overlap,
     )  # fmt: skip
+
+
+def _is_decided(constraints: Constraints) -> bool:
+    """Whether a person has said where pieces belong; setting some aside does not."""
+    return bool(constraints.joins or constraints.forbidden or constraints.pinned or constraints.hints)
+
+
+def _join_chads(given: Given, config: SolveConfig, context: Context) -> Assembly | None:
+    """Chads put together by all sides that meet; None where pieces are no chads, or nothing came of it."""
+    pieces = given["puzzle"].pieces
+    chads = [piece.idx for piece in pieces if piece.idx not in given["constraints"].aside]
+    if not _may_be_chads(pieces):
+        return None
+    sides = look_along_chads(pieces, replace(context, progress=no_progress), given["scene"].learned)
+    if sides is None:
+        return None
+    scores = GridScores(sides.beside.score, sides.below.score)
+    return compose_chads(scores, sides, len(pieces), chads, context.stop)
 
 
 def _match_blocks(components: Sequence[Mapping[int, SE2]], given: Given, context: Context) -> Candidates:

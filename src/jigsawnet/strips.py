@@ -7,7 +7,7 @@ ends is the upper one is arbitrary. All strips of a puzzle have one scale.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -34,7 +34,12 @@ _RIM_PX, _FAINT, _PRINTED = 9, 0.4, 5e-4
 _PLAIN, _PLAIN_LEVELS = 0.52, 16.0
 """Of pages, at least the first part of all pixels is within the second of the paper's grey level: measured 0.59 to 0.96 on
 made-up pages, 0.66 to 0.96 on real strips; 0.08 to 0.46 on 29 of 30 photographs."""
-_ROOM = 3
+_ROOM, _WORN_PX = 3, 2
+"""Room around a strip; and what is not looked at next to the ends of a chad."""
+_END_PX, _COVERED = 12, 0.75
+"""A chad's ends are where a row has the second part of all paper that some row has within the first, further in."""
+_CHADS = (3.0, 20.0)
+"""Chads are by so much longer than wide, the median one; strips of whole pages by more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +70,13 @@ def are_printed(pieces: Sequence[Piece]) -> bool:
         grey = np.asarray(cv2.cvtColor(piece.image, cv2.COLOR_RGB2GRAY)[piece.mask], np.uint8)
         shares.append(float(np.mean(np.abs(grey - paper_level(grey)) < _PLAIN_LEVELS)) if grey.size else 0.0)
     return bool(shares) and float(np.median(shares)) >= _PLAIN
+
+
+def are_chads(pieces: Sequence[Piece]) -> bool:
+    """Whether strips were cut across, too, by how long they are."""
+    boxes = [_box(piece.mask)[1] for piece in pieces]
+    longer = float(np.median([b / max(1.0, a) for a, b in boxes])) if boxes else 0.0
+    return _CHADS[0] <= longer <= _CHADS[1]
 
 
 def is_slender(piece: Piece) -> bool:
@@ -164,6 +176,38 @@ def _edges(mask: BoolArray) -> FloatArray:
     wide = int(_SMOOTH_PX) | 1
     calm = [scipy.ndimage.median_filter(side, wide, mode="nearest") for side in edges]
     return np.array([scipy.ndimage.gaussian_filter1d(side, _SMOOTH_PX / 2.0, mode="nearest") for side in calm])
+
+
+def trimmed(chad: Strip) -> Strip:
+    """The same with its edges followed between its ends only: rows of corners and fibres beyond them would mislead."""
+    first, stop = ends_of(chad.mask)
+    edges = np.pad(_edges(chad.mask[first:stop]), ((0, 0), (first, len(chad.mask) - stop)), mode="edge")
+    return replace(chad, edges=edges)
+
+
+def ends_of(mask: BoolArray) -> tuple[int, int]:
+    """The first row between a chad's ends and the one after the last; all rows where there is no paper."""
+    paper = mask.sum(1)
+    below, above = (scipy.ndimage.maximum_filter1d(paper, 2 * _END_PX + 1, origin=shift) for shift in (-_END_PX, _END_PX))
+    starts, ends = (np.flatnonzero((paper > 0) & (paper >= _COVERED * near)) for near in (below, above))
+    return (int(starts[0]), int(ends[-1]) + 1) if len(starts) and len(ends) and starts[0] <= ends[-1] else (0, len(mask))
+
+
+def chad_bands(chad: Strip) -> Float32Array:
+    """As `bands`; before and after a chad, whose ends are near everything, blank paper goes on, which says nothing."""
+    found = bands(chad)
+    first, stop = ends_of(chad.mask)
+    beyond = np.ones(len(chad.mask), np.bool_)
+    beyond[first + _WORN_PX : stop - _WORN_PX] = False
+    found[:, :, beyond] = blank_bands(1)
+    return found
+
+
+def blank_bands(rows: int) -> Float32Array:
+    """What `bands` sees along a strip of blank paper: ``(2, 2, rows, OUTSIDE_PX + INSIDE_PX)``."""
+    found = np.zeros((2, 2, rows, OUTSIDE_PX + INSIDE_PX), np.float32)
+    found[0, 1, :, OUTSIDE_PX:], found[1, 1, :, :INSIDE_PX] = 1.0, 1.0
+    return found
 
 
 def bands(strip: Strip) -> Float32Array:

@@ -28,7 +28,7 @@ _WAVES = ((90.0, 40.0), (22.0, 22.0), (4.0, 9.0), (1.2, 5.0))
 """Width in px and strength in grey levels of the colour fields of a made-up picture."""
 
 _MADE = {"pages": "page", "documents": "document"}
-_DOCUMENT_DPI = 150.0
+_USUAL_DPI = 150.0
 _OPTIONS_STREAM = 2
 """Options of presets are drawn apart from pictures and cuts."""
 
@@ -69,6 +69,7 @@ class Case:
             "mix": self.group.kind.mix,
             "foreign": self.group.kind.foreign,
             "seed": self.number,
+            **({"dpi": self.group.kind.dpi} if self.group.kind.dpi != _USUAL_DPI else {}),
             "shred": self.shred.record(),
             **({"gap_px": self.gap_px} if self.group.kind.is_read else {}),
             "pictures": [_digest_of(path) for path in self.sources],
@@ -161,13 +162,10 @@ def _images(case: Case, rng: np.random.Generator) -> list[UInt8Array]:
     kind = case.group.kind
     if kind.source == "photos":
         return [read_image(path)[..., :3] for path in case.sources]
-    make = {"pages": make_page, "documents": _make_document}.get(kind.source, make_picture)
+    if kind.source == "documents":  # printed with the font that every machine has
+        return [make_document(rng, Typefaces({}), kind.dpi) for _ in range(kind.mix + kind.foreign)]
+    make = make_page if kind.source == "pages" else make_picture
     return [make(rng) for _ in range(kind.mix + kind.foreign)]
-
-
-def _make_document(rng: np.random.Generator) -> UInt8Array:
-    """A whole page, printed with the font that every machine has."""
-    return make_document(rng, Typefaces({}), _DOCUMENT_DPI)
 
 
 def _pictures(suite: Suite, photos: Path | None) -> list[Path]:

@@ -42,6 +42,8 @@ class Kind:
     """Also damaged as this preset of the shredder says."""
     strength: float = 1.0
     """Of the preset, from 0 to 1."""
+    dpi: float = 150.0
+    """At which documents are printed and scanned."""
     methods: tuple[str, ...] = ()
     """Who puts them together; all methods of the suite when left out."""
     paper: tuple[str, ...] = ()
@@ -54,6 +56,8 @@ class Kind:
             raise ConfigError(f'there is no preset "{self.preset}"; use one of {", ".join(PRESETS)}.')
         if not 0.0 <= self.strength <= 1.0:
             raise ConfigError(f"strength is {self.strength}; it must be between 0 and 1.")
+        if not 72.0 <= self.dpi <= 600.0:
+            raise ConfigError(f"dpi is {self.dpi}; it must be between 72 and 600.")
         if self.foreign and self.is_read:
             raise ConfigError("foreign pieces are added to puzzles that are cut, not to those that are read.")
 

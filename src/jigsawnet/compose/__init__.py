@@ -12,11 +12,13 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.compose.baselines import compose_tsamoura, compose_zhang
 from jigsawnet.compose.best_first import compose_best_first
 from jigsawnet.compose.blocks import join_blocks
+from jigsawnet.compose.chads import compose_chads
 from jigsawnet.compose.chains import compose_chains
 from jigsawnet.compose.components import Components
 from jigsawnet.compose.config import ComposeConfig, SecondRoundConfig
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
+from jigsawnet.compose.grid import GridScores
 from jigsawnet.compose.hierarchical import compose_hierarchical
 from jigsawnet.compose.intersection import allowed_overlap
 from jigsawnet.compose.paper_glc import compose_paper_glc
@@ -31,11 +33,13 @@ __all__ = [
     "Components",
     "ComposeConfig",
     "Evidence",
+    "GridScores",
     "Pace",
     "Problem",
     "SecondRoundConfig",
     "SecondRoundStats",
     "compose",
+    "compose_chads",
     "composers",
     "join_blocks",
     "second_round",

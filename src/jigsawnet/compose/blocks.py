@@ -56,11 +56,15 @@ def join_blocks(
     if not added:
         return assembly, SecondRoundStats(0, 0)
     result = finish_assembly(problem, components)
-    named = {(e.alignment.i, e.alignment.j) for e in result.joins}
-    new = tuple(e for e in added if (e.alignment.i, e.alignment.j) not in named)
+    joins = {(e.alignment.i, e.alignment.j): e for e in result.joins}
+    for join in assembly.joins:  # chads that all their sides have put together are surer than single joins of theirs
+        pair = join.alignment.i, join.alignment.j
+        if pair not in joins or join.score > joins[pair].score:
+            joins[pair] = join
+    new = tuple(e for e in added if (e.alignment.i, e.alignment.j) not in joins)
     stats = SecondRoundStats(before - len(components), len(new))
     chosen = None if assembly.chosen is None else assembly.chosen + new
-    return replace(result, joins=result.joins + new, chosen=chosen), stats
+    return replace(result, joins=tuple(joins.values()) + new, chosen=chosen), stats
 
 
 def _merge(

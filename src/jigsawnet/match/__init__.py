@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jigsawnet.borders import Borders
 from jigsawnet.context import Context
 from jigsawnet.learned import Learned
+from jigsawnet.match.chads import look_along_chads
 from jigsawnet.match.config import (
     DenseConfig,
     MatchConfig,
@@ -30,7 +31,7 @@ from jigsawnet.registry import Registry
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
     "TsamouraConfig", "VerifyConfig", "ZhangConfig", "add_printed", "find_block_joins", "find_candidates", "find_strip_joins",
-    "matchers", "measure", "measure_contact",
+    "look_along_chads", "matchers", "measure", "measure_contact",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

@@ -23,7 +23,7 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, pose_row
 from jigsawnet.learned import Learned, Logistic, Weights
-from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, Strip, bands, laid_down, straighten
+from jigsawnet.strips import INSIDE_PX, OUTSIDE_PX, Strip, bands, blank_bands, chad_bands, laid_down, straighten
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, Piece
 from jigsawnet.workers import Shared
 
@@ -36,7 +36,8 @@ PER_SIDE = 8
 """Candidates kept for a side."""
 _FLUSH, _FARTHEST = 0.005, 6.0
 """Ends are mostly flush: a slide by this part of the length costs one unit of evidence, any slide at most so much."""
-_BLANK_ROWS = 201
+_BLANK_ROWS, _APRON_PX = 201, 48
+"""Rows of blank paper: of a strip that says nothing, and before and after a chad, more than a network looks along."""
 _BLOCK, _LARGEST_BLOCK = 8, 64
 """Strips that are described at a time, and right and left sides, at the least and at the most, that are compared."""
 _HEAT, _NOBODY = 1.5, 9.0
@@ -117,7 +118,9 @@ def _joins_of(strips: Sequence[Strip], context: Context, learned: Learned, stret
     if stretches:
         joins = _rows_of(joins, (joins.clear >= _CLEAR) & (_met(joins, sides.rows) >= _LONG_ROWS))
         joins = replace(joins, share=stretch_shares(joins, sides.rows))
-    pose = np.array([_pose(strips, *row) for row in zip(joins.a.tolist(), joins.b.tolist(), joins.slide.tolist(), strict=True)])
+    pose = np.array(
+        [side_pose(strips, *row) for row in zip(joins.a.tolist(), joins.b.tolist(), joins.slide.tolist(), strict=True)]
+    )
     fit = strip_fit(joins, learned.strips)
     return Candidates.make(joins.a // 2, joins.b // 2, pose.reshape(-1, 3), fit=fit, strokes=joins.evidence)
 
@@ -176,50 +179,60 @@ def strip_fit(joins: SideJoins, weights: Logistic) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -30, 30))))
 
 
-def describe_sides(strips: Sequence[Strip], weights: Weights, context: Context) -> Sides | None:
-    """Have the networks look along all sides, both ways up; None when stopped early."""
+def describe_sides(strips: Sequence[Strip], weights: Weights, context: Context, chads: bool = False) -> Sides | None:
+    """Have the networks look along all sides, both ways up; None when stopped early. Of ``chads`` the ends are blanked out."""
     height = max(len(strip.mask) for strip in strips) | 1  # odd: turned by half a turn, rows fall on rows
     blocks = [strips[k : k + _BLOCK] for k in range(0, len(strips), _BLOCK)]
-    parts = context.run("match", _describe, Shared((weights, height)), blocks)
+    parts = context.run("match", _describe, Shared((weights, height, chads)), blocks)
     if len(parts) < len(blocks):
         return None
     return Sides(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _describe(material: tuple[Weights, int], strips: Sequence[Strip]) -> tuple[Float32Array, Float32Array, NDArray[np.int64]]:
+def _describe(
+    material: tuple[Weights, int, bool], strips: Sequence[Strip]
+) -> tuple[Float32Array, Float32Array, NDArray[np.int64]]:
     """Vectors of some strips. What was seen turned is laid beside what was seen upright, row by row.
 
     With f the network for right sides, g the one for left sides and T half a turn, a right side has ``[f(x), T g(T x)]``, a
     left one ``[g(x), T f(T x)]``, so their product is the mean over both ways up.
     """
-    weights, height = material
+    weights, height, chads = material
     look_right, look_left = weights.sessions
-    seen = [bands(strip) for strip in strips]
+    seen = [chad_bands(strip) if chads else bands(strip) for strip in strips]
+    before = _APRON_PX if chads else 0
     rows = np.array([(band.shape[2] + ROW_PX - 1) // ROW_PX for band in seen], np.int64)
-    upright = np.stack([_padded(band, height) for band in seen])
-    turned = np.stack([_padded(band[::-1, :, ::-1, ::-1], height) for band in seen])
-    right = [_run(look_right, both[:, 1], rows, slice(INSIDE_PX, None)) for both in (upright, turned)]
-    left = [_run(look_left, both[:, 0], rows, slice(None, OUTSIDE_PX)) for both in (upright, turned)]
+    upright = np.stack([_padded(band, height, before) for band in seen])
+    turned = np.stack([_padded(band[::-1, :, ::-1, ::-1], height, before) for band in seen])
+    right = [_run(look_right, both[:, 1], rows, slice(INSIDE_PX, None), before) for both in (upright, turned)]
+    left = [_run(look_left, both[:, 0], rows, slice(None, OUTSIDE_PX), before) for both in (upright, turned)]
     size = np.float32(np.sqrt(0.5))
     as_right = [np.concatenate([right[k], _turned(left[1 - k], rows)], axis=2) * size for k in (0, 1)]
     as_left = [np.concatenate([left[k], _turned(right[1 - k], rows)], axis=2) * size for k in (0, 1)]
     return _interleaved(as_right), _interleaved(as_left), rows
 
 
-def _padded(band: Float32Array, height: int) -> Float32Array:
+def _padded(band: Float32Array, height: int, before: int) -> Float32Array:
+    """Both sides of a strip in ``height`` rows; with blank paper ``before`` and after it, if any is wanted."""
+    if before:
+        padded = blank_bands(height + 2 * before)
+        padded[:, :, before : before + band.shape[2]] = band
+        return padded
     return np.pad(band, ((0, 0), (0, 0), (0, height - band.shape[2]), (0, 0)))
 
 
-def _run(session: InferenceSession, band: Float32Array, rows: NDArray[np.int64], outer: slice) -> Float32Array:
+def _run(session: InferenceSession, band: Float32Array, rows: NDArray[np.int64], outer: slice, before: int) -> Float32Array:
     """Vectors ``(B, E, D)`` of bands ``(B, 2, H, W)`` less that of blank paper, zero from row ``rows (B,)`` on.
 
-    One at a time, so that each rounds alone. Columns ``outer`` lie outside.
+    One at a time, so that each rounds alone. Columns ``outer`` lie outside; the first and the last rows, so many as
+    ``before``, are left out.
     """
     blank = np.zeros((1, 2, _BLANK_ROWS, band.shape[3]), np.float32)
     blank[:, 1] = 1.0
     blank[:, 1, :, outer] = 0.0
     nothing = session.run(None, {"band": blank})[0][:, _BLANK_ROWS // ROW_PX // 2]
     found = np.concatenate([session.run(None, {"band": np.ascontiguousarray(one[None])})[0] for one in band]) - nothing
+    found = found[:, before // ROW_PX : found.shape[1] - before // ROW_PX]
     found[np.arange(found.shape[1]) >= rows[:, None]] = 0.0
     return np.asarray(found, np.float32)
 
@@ -370,19 +383,19 @@ def _stretch(
     return np.where(turned, rows - high, low), np.where(turned, rows - low, high)
 
 
-def _pose(strips: Sequence[Strip], a: int, b: int, slide: int) -> tuple[float, float, float]:
+def side_pose(strips: Sequence[Strip], a: int, b: int, slide: int) -> tuple[float, float, float]:
     """i_from_j as a row, for i = a // 2 and j = b // 2: b's left edge is laid along a's right one, in the least squares."""
     first, second = strips[a // 2], strips[b // 2]
     rows_a, rows_b = len(first.mask), len(second.mask)
     start, stop = max(0, -ROW_PX * slide), min(rows_a, rows_b - ROW_PX * slide)
     rows = np.linspace(start, max(start, stop - 1), _ROWS_FITTED).round()
-    target = _edge_points(first, 1 - a % 2, rows if a % 2 == 0 else rows_a - 1 - rows)
+    target = edge_points(first, 1 - a % 2, rows if a % 2 == 0 else rows_a - 1 - rows)
     there = rows + ROW_PX * slide
-    source = _edge_points(second, b % 2, there if b % 2 == 0 else rows_b - 1 - there)
+    source = edge_points(second, b % 2, there if b % 2 == 0 else rows_b - 1 - there)
     return pose_row(_rigid(target, source))
 
 
-def _edge_points(strip: Strip, side: int, rows: FloatArray) -> FloatArray:
+def edge_points(strip: Strip, side: int, rows: FloatArray) -> FloatArray:
     """Points ``(R, 2)`` of the left (0) or right (1) edge in the piece's own frame."""
     at = np.clip(rows, 0, len(strip.mask) - 1)
     x = np.interp(at, np.arange(len(strip.mask)), strip.edges[side]) + (0.5 if side else -0.5)

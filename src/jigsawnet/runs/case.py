@@ -12,10 +12,9 @@ from jigsawnet.io.case_file import CASE_SUFFIX, MANIFEST, Case, is_portable, rea
 from jigsawnet.io.edits_json import EDITS_FILE, UNDONE_FILE
 from jigsawnet.io.files import can_write_in, file_digest
 from jigsawnet.io.history import HISTORY_FILE
-from jigsawnet.io.lock import hold_lock
+from jigsawnet.io.lock import LOCK_FILE, hold_lock
 from jigsawnet.io.pieces import AUTHORS_FILES, list_pictures
 from jigsawnet.io.run_folder import (
-    LOCK_FILE,
     RUN_FILE,
     STAGES_FOLDER,
     RunFolder,
