@@ -249,7 +249,7 @@ def _session(model: bytes, name: str) -> onnxruntime.InferenceSession:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # onnxruntime raises its own kinds, which share no base
         raise ModelError(f"The network {name} cannot be run by onnxruntime {onnxruntime.__version__}; {_ADVICE}.") from error
 

@@ -62,6 +62,13 @@ def _refuse_strange(path: Path) -> None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise OutputError(f"{path} cannot be written: it is a link, a folder or a pipe; remove it or give another folder.")
+    if os.path.lexists(path):  # some versions of filelock empty the file before it is signed
+        _refuse_second_name(path.lstat())
+
+
+def _refuse_second_name(found: os.stat_result) -> None:
+    if found.st_nlink > 1:
+        raise OSError(errno.EMLINK, "It is a second name of another file; remove it or give another folder")
 
 
 def _sign(descriptor: int) -> None:
@@ -69,8 +76,7 @@ def _sign(descriptor: int) -> None:
 
     A file with a second name elsewhere would be changed there, too, so it is refused.
     """
-    if os.fstat(descriptor).st_nlink > 1:
-        raise OSError(errno.EMLINK, "It is a second name of another file; remove it or give another folder")
+    _refuse_second_name(os.fstat(descriptor))
     text = " " + json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")})
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
