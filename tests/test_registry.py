@@ -110,7 +110,7 @@ def test_a_package_that_does_not_bring_the_name_does_not_hide_that_there_is_none
 
 
 @pytest.mark.parametrize(("option", "names"), [
-    ("matcher", "dense, zhang, tsamoura"), ("scorer", "fit, jigsawnet, seam, ragged, combined"),
+    ("matcher", "dense, zhang, tsamoura"), ("scorer", "fit, jigsawnet, seam, ragged, printed, combined"),
     ("composer", "best-first, chains, glc, hlm"),
 ])  # fmt: skip
 def test_options_name_what_is_registered(option: str, names: str) -> None:

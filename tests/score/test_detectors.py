@@ -21,7 +21,7 @@ MakeDetector = Callable[..., Detector]
 class _RedSeams(Seams):
     """Seams whose bands have a red that is known."""
 
-    def bands(self, pixels: Any, unit_px: float) -> np.ndarray:
+    def bands(self, pixels: Any, unit_px: float, channels: int = 5) -> np.ndarray:
         pixels.append(len(self))
         return np.broadcast_to(self.i.astype(np.uint8)[:, None, None, None], (len(self), 32, 128, 5)).copy()
 

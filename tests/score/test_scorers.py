@@ -23,7 +23,7 @@ from jigsawnet.stopping import Stop
 from jigsawnet.types import Assembly, FloatArray, Puzzle
 
 Nine = tuple[Candidates, Scene, np.ndarray]
-NAMES = ("fit", "seam", "ragged", "jigsawnet", "combined")
+NAMES = ("fit", "seam", "ragged", "printed", "jigsawnet", "combined")
 OWN = ("fit", "seam", "jigsawnet", "combined")
 """Those that are for seams as these pieces have them."""
 
@@ -48,7 +48,7 @@ def test_these_are_the_scorers_and_what_they_look_with() -> None:
     assert parts_of("seam") == ("seam",)
     assert parts_of("ragged") == ("ragged",)
     assert set(parts_of("combined")) == {
-        "seam", "fit", "combined", "contact", "ragged", "touching", "strokes", "strips",
+        "seam", "fit", "combined", "contact", "ragged", "printed", "touching", "lines", "strokes", "strips",
     }  # fmt: skip
 
 

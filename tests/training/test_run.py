@@ -135,7 +135,7 @@ def test_each_step_is_learned_with_what_those_before_it_gave(
         ("combined", 1.5, 2, shipped), ("touching", 1.5, 2, 4.5), ("lines", 1.5, 2, 4.5), ("confidence", 1.5, 2, 4.5),
     ]  # fmt: skip
     fitted = ("fit", "contact", "combined", "touching", "confidence")
-    assert [getattr(outcome.learned, name).bias for name in fitted] == [1.5, 2.5, 4.5, 5.5, 6.5]
+    assert [getattr(outcome.learned, name).bias for name in fitted] == [1.5, 2.5, 4.5, 5.5, 7.5]
 
 
 def test_a_run_leaves_weights_curves_history_and_a_card(

@@ -185,7 +185,7 @@ class _Merging:
         poses = {idx: components.pose(idx) if stays[idx] else move @ components.pose(idx) for pair in meeting for idx in pair}
         seams = self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
         length = seams.feature("length").astype(np.float64) + 1e-9
-        times = times_between(self.constraints.hints, fixed, moving)
+        times = times_between(self.constraints.hints, components.members(i), components.members(j))
         joint = _more_likely(_joint(seams.fit, length), times)
         return joint if joint < self.min_score else _more_likely(_joint(self.evidence.score(seams), length), times)
 

@@ -73,10 +73,11 @@ def _score_combined(rows: Candidates, scene: Scene, context: Context) -> FloatAr
     terms = combined_terms(seam_terms(rows.features[met], step_px), np.column_stack([whole[met], seen]))
     probability = np.zeros(len(rows))
     probability[met] = combine(terms, learned.combined)
-    touching = np.flatnonzero(views.met & rows.ragged & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
+    printed = scene.of_page
+    likely = np.fmax(parts, rows.fit) if printed else parts  # what was found by its print is looked at
+    touching = np.flatnonzero(views.met & rows.ragged & (likely >= learned.touching.hopeless))
     if len(touching):
         own = rows.take(touching)
-        printed = scene.of_page
         seen = score_along(scene.detector(looking(printed)), scene.borders, rows, views, touching, context)
         terms = scene.touching_terms(own, np.column_stack([parts[touching], seen]), printed)
         weights = learned.lines if printed else learned.touching

@@ -78,7 +78,8 @@ def touching(puzzle: Puzzle, learned: Learned, printed: bool = False) -> tuple[C
     rows, step_px = scene.candidates, scene.borders.step_px
     parts = contact_fit(rows, step_px, learned.contact)
     views = SeamViews(scene.pixels, scene.borders, rows)
-    met = np.flatnonzero(views.met & (np.fmax(parts, rows.fit) >= learned.touching.hopeless))
+    likely = np.fmax(parts, rows.fit) if printed else parts
+    met = np.flatnonzero(views.met & (likely >= learned.touching.hopeless))
     seen = score_along(scene.detector(looking(printed)), scene.borders, rows, views, met, Context())
     own = rows.take(met)
     return own, scene.touching_terms(own, np.column_stack([parts[met], seen]), printed)
