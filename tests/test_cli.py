@@ -424,7 +424,7 @@ def test_help_explains_every_command(command: str, capsys: Capture) -> None:
 
 def test_a_command_that_is_not_there_is_said_in_one_sentence(capsys: Capture) -> None:
     assert refusal(capsys, "slove", "x") == "There is no command 'slove': did you mean solve? See jigsawnet --help."
-    assert refusal(capsys, "<fly>").startswith("There is no command '<fly>': the commands are solve, ")
+    assert refusal(capsys, "<fly>").startswith("There is no command '<fly>': the commands are start, ")
 
 
 def test_the_version_is_told(capsys: Capture) -> None:
