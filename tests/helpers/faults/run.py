@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import os
 import re
 import resource
@@ -91,6 +92,7 @@ def _be_a_command(work: Callable[[], int | None], said: Path) -> None:
         for descriptor, path in ((1, os.devnull), (2, said)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), descriptor)
         sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+        logging.basicConfig(format="note: %(message)s", stream=sys.stderr, force=True)  # what spoils nothing is logged
         code = work() or 0
     except BaseException:
         traceback.print_exc()
