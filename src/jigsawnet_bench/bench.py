@@ -13,7 +13,7 @@ from jigsawnet_bench.cases import suite_cases
 from jigsawnet_bench.documents import SIZES_FILE, plot_file, write_page
 from jigsawnet_bench.experiments import TABLES
 from jigsawnet_bench.networks import load_ensembles
-from jigsawnet_bench.pictures import write_contact_sheet, write_sheet
+from jigsawnet_bench.pictures import write_contact_sheet, write_gallery, write_sheet
 from jigsawnet_bench.plots import plot_curves, plot_precision_recall, plot_sizes, plot_stages
 from jigsawnet_bench.real import REAL_LEGEND, real_lines
 from jigsawnet_bench.records import Run
@@ -90,6 +90,7 @@ def _write_solved(suite: Suite, runs: Sequence[Run], out: Path, work: Path, opti
     results = Results(suite.name, suite.head.title, command, options.workers, summary_rows(runs), run_rows(runs))
     write_results(out, results)
     write_contact_sheet(runs, work / suite.name, out / plot_file(suite.name, "contact"))
+    write_gallery(runs, work / suite.name, out / plot_file(suite.name, "gallery"))
     tables = suite_tables(results)
     _write_markdown(out, results, tables)
     plot_curves(results.summary, out / plot_file(suite.name, "curves"))

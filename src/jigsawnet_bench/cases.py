@@ -112,7 +112,7 @@ def suite_cases(
             if folders or len(kept) == 1:  # beside other groups, folders may be left out
                 cases += _folder_cases(group, folders, most, with_truth=suite.head.task != "real")
             continue
-        for number in range(group.kind.puzzles)[:most]:
+        for number in range(group.kind.puzzles * group.kind.cuts)[:most]:
             cases.append(Case(group, number, _spread(pictures, group, number) if group.kind.source == "photos" else ()))
     return cases
 
@@ -182,7 +182,7 @@ def _pictures(suite: Suite, photos: Path | None) -> list[Path]:
 
 def _spread(pictures: Sequence[Path], group: Group, number: int) -> tuple[Path, ...]:
     """Pictures of one puzzle; puzzles are spread over the folder, and every value of a curve has the same first pictures."""
-    n = len(pictures)
+    n, number = len(pictures), number % group.kind.puzzles
     start = number * n // group.kind.puzzles if group.kind.puzzles <= n else number
     return tuple(pictures[(start + k) % n] for k in range(group.kind.mix + group.kind.foreign))
 

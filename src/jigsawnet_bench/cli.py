@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from jigsawnet.cli.console import Out, progress_bars, say, say_notes
 from jigsawnet.errors import ConfigError
 
+if TYPE_CHECKING:
+    from jigsawnet_bench.bench import SuiteOptions
+    from jigsawnet_bench.tables import Table
+
 LIBRARIES = ("jinja2", "matplotlib", "pandas")
 """Of the extra ``bench``."""
 STAGES = ("match", "compose", "detect", "precision", "solve")
 DOCS, COST, PRECISION, LEARNERS = "docs", "cost", "precision", "learners"
 SCANS = "scans"
-TABLE_ONE = "table-1"
+TABLE_ONE, PAPER = "table-1", "paper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Bench:
     each matcher finds, and how fast; compose: what each composer makes of them; detect: how well networks and scorers tell
     right joins from wrong ones; precision: the same in short, for many kinds of puzzles, with the pieces of --folders, or of
     these alone; solve: the whole way, as shipped; cost: CPU time and memory per pair; scans: how many pieces are found on
-    made scans and photographs, and how exactly. Or learners: go on with the training of the paper's networks, one small file
+    made scans and photographs, and how exactly. Or paper: all tables and figures of the paper; with --seeds 5 --largest 100 a
+    short form. Or learners: go on with the training of the paper's networks, one small file
     each; table-1: their decisions on photographs not trained on. Or docs: write docs/results.md, docs/stages.md and
     docs/failures.md."""
     photos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
@@ -72,7 +77,7 @@ class Bench:
             return self._write_docs()
         if (
             self.photos is None
-            and self.suite in (*STAGES, COST, SCANS, LEARNERS, TABLE_ONE)
+            and self.suite in (*STAGES, COST, SCANS, LEARNERS, TABLE_ONE, PAPER)
             and not (self.suite == PRECISION and self.folders)
         ):
             raise ConfigError(f"bench {self.suite} cuts photographs; give their folder with --photos.")
@@ -81,22 +86,31 @@ class Bench:
             SCANS: self._measure_scans,
             LEARNERS: self._train_learners,
             TABLE_ONE: self._judge_learners,
+            PAPER: self._repeat_paper,
         }.get(self.suite)
         return own(self.photos) if own and self.photos else self._run_suite()
 
     def _run_suite(self) -> int:
-        from jigsawnet_bench.bench import SuiteOptions, bench_suite  # noqa: PLC0415 - needs the extra
+        from jigsawnet_bench.bench import bench_suite  # noqa: PLC0415 - needs the extra
+
+        with progress_bars() as progress:
+            done = bench_suite(self.suite, self.out, self.work, self._options(), self._command(), progress)
+        return _say_tables(*done)
+
+    def _repeat_paper(self, photos: Path) -> int:
+        from jigsawnet_bench.whole_paper import bench_paper  # noqa: PLC0415 - needs the extra
+
+        with progress_bars() as progress:
+            done = bench_paper(self.out, self.work, self._options(), self._command(), progress, say)
+        return _say_tables(*done)
+
+    def _options(self) -> SuiteOptions:
+        from jigsawnet_bench.bench import SuiteOptions  # noqa: PLC0415 - needs the extra
 
         folders, is_stage = (*self.folders, *self.authors), self.suite in STAGES
-        options = SuiteOptions(
+        return SuiteOptions(
             self.photos, folders, self.methods, self.seeds, self.largest, self.workers, is_stage, self.runs, self.weights
         )
-        with progress_bars() as progress:
-            tables, failed = bench_suite(self.suite, self.out, self.work, options, self._command(), progress)
-        for table in tables:
-            _say_all(["", table.title, "", *table.markdown().splitlines(), *([table.note] if table.note else [])])
-        say_notes(failed)
-        return 1 if failed else 0
 
     def _write_docs(self) -> int:
         from jigsawnet_bench.documents import write_documents  # noqa: PLC0415 - needs the extra
@@ -131,7 +145,7 @@ class Bench:
         from jigsawnet_bench.table_one import measure_table  # noqa: PLC0415 - needs the extra
 
         with progress_bars() as progress:
-            table = measure_table(photos, self.out, self.work / TABLE_ONE, self.seeds, self._command(), progress)
+            table = measure_table(photos, self.out, self.work / TABLE_ONE, self.seeds, self._command(), progress, self.largest)
         _say_all(table.markdown().splitlines())
         return 0
 
@@ -148,6 +162,13 @@ class Bench:
         words += ["--largest", str(self.largest)] if self.largest != 1000 else []
         words += ["--workers", str(self.workers)] if self.workers != 1 else []
         return " ".join(words)
+
+
+def _say_tables(tables: Sequence[Table], failed: Sequence[str]) -> int:
+    for table in tables:
+        _say_all(["", table.title, "", *table.markdown().splitlines(), *([table.note] if table.note else [])])
+    say_notes(failed)
+    return 1 if failed else 0
 
 
 def _say_all(lines: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ PLOTS = {
     "precision-recall": "Precision and recall of the scores",
     "stages": "Time per stage",
     "contact": "The worst puzzles",
+    "gallery": "One puzzle of each size, by every method",
 }
 """Kinds of pictures beside a suite's results, in order, with their captions."""
 
@@ -53,10 +54,20 @@ img{max-width:100%;height:auto}figure{margin:1rem 0}figcaption,.note{color:#555}
 
 def plot_file(name: str, kind: str) -> str:
     """File name of a suite's picture of one of the `PLOTS`."""
-    return f"{name}-{kind}.{'jpg' if kind == 'contact' else 'png'}"
+    return f"{name}-{kind}.{'jpg' if kind in ('contact', 'gallery') else 'png'}"
 
 
-SHOWN = {SIZES_FILE: SIZES_CAPTION} | {plot_file(name, "curves"): PLOTS["curves"] for name in ("damage", "world")}
+OF_PAPER = {
+    "table-1": "Table I: detectors on all candidates",
+    "table-1-convergence": "Convergence: loss by step, with RoI and without",
+    "detect_greedy": "The best-scored candidates, taken until all pieces are connected",
+}
+"""Experiments of the paper, with their headings among the results."""
+SHOWN = (
+    {SIZES_FILE: SIZES_CAPTION, plot_file("paper", "gallery"): PLOTS["gallery"]}
+    | {plot_file(name, "curves"): PLOTS["curves"] for name in ("damage", "world")}
+    | {f"{name}.png": caption for name, caption in OF_PAPER.items()}
+)
 """Pictures that the documentation shows; the others lie beside the results of whoever runs the benchmark."""
 _IMAGES = "images"
 MOST_FAILURES = 5
@@ -131,14 +142,18 @@ def write_documents(results_folder: Path, docs_folder: Path) -> list[Path]:
 
 
 def results_text(results: Sequence[Results], docs_folder: Path, others: Sequence[Results] = ()) -> str:
-    """All tables of suites, and those of real material, which are among the ``others``."""
+    """All tables of suites, and those of the paper's experiments and of real material, which are among the ``others``."""
     parts = [_RESULTS_HEAD, *_picture(SIZES_FILE, docs_folder)]
     for each in results:
         parts += [f"## {plain(each.name)}\n", f"{plain(each.title)}.\n", _origin(each)]
         for table in suite_tables(each):
             parts += [f"### {plain(f'{each.name}: {table.title}')}\n", table.markdown() + "\n"]
             parts += [f"{table.note}\n"] if table.note else []
-        parts += _picture(plot_file(each.name, "curves"), docs_folder)
+        for kind in ("curves", "gallery"):
+            parts += _picture(plot_file(each.name, kind), docs_folder)
+    for each in [each for each in others if each.name in OF_PAPER and each.summary]:
+        parts += [f"## {OF_PAPER[each.name]}\n", _origin(each), table_of(each.name, each.summary).markdown() + "\n"]
+        parts += _picture(f"{each.name}.png", docs_folder)
     real = [each for each in others if is_real(each) and each.summary]
     if real:
         parts += ["## real\n", f"{plain(real[0].title)}.\n", _REAL_HEAD, _origin(real[0])]
@@ -148,10 +163,10 @@ def results_text(results: Sequence[Results], docs_folder: Path, others: Sequence
 
 
 def stages_text(results: Sequence[Results]) -> str:
-    """All tables of single stages."""
+    """All tables of single stages, but those that stand among the results."""
     parts = [_STAGES_HEAD]
     for each in results:
-        if each.summary and not is_real(each):
+        if each.summary and not is_real(each) and each.name not in OF_PAPER:
             parts += [f"## {plain(each.name)}\n", _origin(each), table_of(each.name, each.summary).markdown() + "\n"]
     return "\n".join(parts)
 

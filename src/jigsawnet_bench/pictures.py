@@ -138,6 +138,13 @@ def write_contact_sheet(runs: Sequence[Run], work: Path, path: Path) -> None:
     write_sheet(f"{method}: {_LEGEND}", {run.key: _line(run) for run in chosen}, work, path)
 
 
+def write_gallery(runs: Sequence[Run], work: Path, path: Path) -> None:
+    """What every method made of the first puzzle of each group, one below the other; nothing where there is one method."""
+    first = [run for run in runs if run.case.number == 0 and run.record.error is None]
+    if len({run.method for run in first}) > 1:
+        write_sheet(_LEGEND, {run.key: f"{run.method} · {_line(run)}" for run in first}, work, path)
+
+
 def write_sheet(head: str, lines: Mapping[str, str], work: Path, path: Path) -> None:
     """Stack the pictures of runs, by their keys, each with its line above; those that are not there are passed over."""
     rows: list[UInt8Array] = []

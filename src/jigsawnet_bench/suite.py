@@ -44,14 +44,16 @@ class Kind:
     """Of the preset, from 0 to 1."""
     dpi: float = 150.0
     """At which documents are printed and scanned."""
+    cuts: int = 1
+    """How often each picture is cut, each time by another seed; the spread is that of the means over the seeds."""
     methods: tuple[str, ...] = ()
     """Who puts them together; all methods of the suite when left out."""
     paper: tuple[str, ...] = ()
     """Sets of the paper's tables to compare with, such as "MIT 9"."""
 
     def __post_init__(self) -> None:
-        if self.puzzles < 1 or self.mix < 1 or self.foreign < 0:
-            raise ConfigError("puzzles and mix must be 1 or more, foreign 0 or more.")
+        if min(self.puzzles, self.cuts, self.mix) < 1 or self.foreign < 0:
+            raise ConfigError("puzzles, cuts and mix must be 1 or more, foreign 0 or more.")
         if self.preset and self.preset not in PRESETS:
             raise ConfigError(f'there is no preset "{self.preset}"; use one of {", ".join(PRESETS)}.')
         if not 0.0 <= self.strength <= 1.0:

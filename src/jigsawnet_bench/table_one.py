@@ -17,10 +17,11 @@ import numpy as np
 
 from jigsawnet.errors import InputError
 from jigsawnet.evaluation.detect_metrics import average_precision, count_decisions, precision_recall
-from jigsawnet.io.files import make_folder
+from jigsawnet.io.files import make_folder, read_text
 from jigsawnet.io.images import read_image
 from jigsawnet.io.pieces import list_pictures
 from jigsawnet.learned import Learned, Weights, load_learned, read_network
+from jigsawnet.score.detectors import Detector
 from jigsawnet.score.pair_picture import PictureConfig
 from jigsawnet.score.views import SeamViews
 from jigsawnet.shred import ShredConfig, shred_images
@@ -28,14 +29,15 @@ from jigsawnet.training.examples import read_part, write_part
 from jigsawnet.training.imbalance import all_candidates
 from jigsawnet.training.solving import look
 from jigsawnet.types import BoolArray, Float32Array, FloatArray, Progress, no_progress
+from jigsawnet_bench.decisions import convergence_rows
 from jigsawnet_bench.learners import EXAMPLES, FOLDER
-from jigsawnet_bench.networks import THRESHOLD
+from jigsawnet_bench.networks import THRESHOLD, Ensemble
 from jigsawnet_bench.paper import TABLE_ONE
-from jigsawnet_bench.plots import finish, panels
+from jigsawnet_bench.plots import finish, panels, plot_convergence
 from jigsawnet_bench.results import EXPERIMENT, Results, Row, write_results
 from jigsawnet_bench.tables import Table, table_of
 
-NAME = "table-1"
+NAME, CONVERGENCE = "table-1", "table-1-convergence"
 RECALLS = (0.96, 0.97, 0.98)
 _LOT = 64
 
@@ -86,18 +88,23 @@ class Voters:
 
 
 def measure_table(
-    photos: Path, out: Path, work: Path, most: int | None, command: str, progress: Progress = no_progress
-) -> Table:
+    photos: Path, out: Path, work: Path, most: int | None, command: str, progress: Progress = no_progress,
+    largest: int | None = None,
+) -> Table:  # fmt: skip
     """Judge the candidates of puzzles cut from ``photos`` by all networks that are there; write JSON, Markdown and curves.
 
-    ``most`` puzzles of each size at most. What a network said of a puzzle is kept under ``work``.
+    ``most`` puzzles of each size at most, none with more than ``largest`` pieces. What a network said of a puzzle is kept
+    under ``work``. How the losses fell, with RoI and without, is drawn and written beside the table.
     """
     series = load_series(out / FOLDER)
     sessions = {entry["sha256"]: session for each in series.values() for entry, session in _files(each)}
     pictures, learned = list_pictures(photos), load_learned()
     if not pictures:
         raise InputError(f"The folder {photos} holds no pictures; give a folder of photographs that were not trained on.")
-    jobs = [(cut, number) for cut in CUTS for number in range(min(cut.puzzles, most or cut.puzzles))]
+    cuts = [cut for cut in CUTS if largest is None or cut.pieces <= largest]
+    if not cuts:
+        raise InputError(f"All puzzles of Table I have more than {largest} pieces; nothing is left to do.")
+    jobs = [(cut, number) for cut in cuts for number in range(min(cut.puzzles, most or cut.puzzles))]
     judged = []
     for done, (cut, number) in enumerate(jobs):
         photo = pictures[number * len(pictures) // cut.puzzles % len(pictures)]
@@ -110,7 +117,24 @@ def measure_table(
     table = table_of(NAME, rows, "Recall is of the right candidates that the matcher found. " + results.where)
     (out / f"{NAME}.md").write_text(f"# {title}\n\n`{command}`\n\n{table.markdown()}\n\n{table.note}\n", encoding="utf-8")
     plot_table(judged, detectors(series), out / f"{NAME}.png")
+    _write_convergence(series, out, command)
     return table
+
+
+def _write_convergence(series: Mapping[str, Weights], out: Path, command: str) -> None:
+    """Loss by step of the boosted networks, or of those there are, without RoI and with it."""
+    shown = {name.split("-")[0]: weights for name, weights in sorted(series.items(), reverse=True)}
+    ensembles = [Ensemble(Detector(weights), _history(out / FOLDER, weights)) for weights in shown.values()]
+    rows, summary = convergence_rows(ensembles)
+    title = "How the losses of the paper's networks fell"
+    write_results(out, Results(CONVERGENCE, title, command, 1, summary, rows, format=EXPERIMENT))
+    plot_convergence(ensembles, out / f"{CONVERGENCE}.png")
+
+
+def _history(folder: Path, weights: Weights) -> list[dict[str, float]]:
+    """The rows of the records beside the networks of a series."""
+    records = [(folder / entry["name"]).with_suffix(".json") for entry, _ in _files(weights)]
+    return [row for path in records if path.is_file() for row in json.loads(read_text(path))["history"]]
 
 
 def load_series(folder: Path) -> dict[str, Weights]:

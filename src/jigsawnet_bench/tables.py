@@ -70,6 +70,7 @@ def _summary(runs: Sequence[Run]) -> dict[str, Any]:
         **{name: _mean(row.get(name) for row in measured) for name in SHARES},
         "pcr_worst_picture": _mean(worst),
         "separated": _mean(float(row["separated"]) for row in measured),
+        **_spread(runs),
         **{name: sum(row.get(name, 0) for row in measured) for name in ("foreign", "foreign_placed")},
         "seconds": _mean(record.seconds for record in solved),
         "stage_seconds": _mean(record.stage_seconds for record in solved),
@@ -79,6 +80,18 @@ def _summary(runs: Sequence[Run]) -> dict[str, Any]:
         **{name: np.sum([row[name] for row in measured], axis=0).tolist() if measured else [] for name in _COUNTS},
         "paper": _paper(group, method, pieces),
     }  # fmt: skip
+
+
+def _spread(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
+    """Where pictures are cut several times: the standard deviation of the mean PCR, ACR and LCR from one cut to the next."""
+    puzzles, rounds = runs[0].case.group.kind.puzzles, dict[int, list[Row]]()
+    for run in runs:
+        rounds.setdefault(run.case.number // puzzles, []).append({} if run.record.error else run.record.measured)
+    whole = [rows for rows in rounds.values() if len(rows) == puzzles]
+    of_nothing = {"pcr": 0.0, "acr": None, "lcr": 0.0}
+    means = {name: [_mean(row.get(name, nothing) for row in rows) for rows in whole] for name, nothing in of_nothing.items()}
+    known = {name: np.array(values, np.float64) for name, values in means.items() if None not in values}
+    return {"spread": {name: round(float(values.std(ddof=1)), 4) for name, values in known.items()}} if len(whole) > 1 else {}
 
 
 def _paper(group: Group, method: str, pieces: float | None) -> list[dict[str, Any]]:
@@ -153,12 +166,12 @@ _Columns = Mapping[str, Callable[[Row], str]]
 _MEASURED: _Columns = {
     "method": lambda row: row["method"],
     "puzzles": lambda row: str(row["puzzles"]),
-    "PCR, %": lambda row: percent(row["pcr"]),
+    "PCR, %": lambda row: _with_spread(row, "pcr"),
     "PCR-tight, %": lambda row: percent(row["pcr_tight"]),
-    "ACR, %": lambda row: percent(row.get("acr")),
+    "ACR, %": lambda row: _with_spread(row, "acr"),
     "joins right, %": lambda row: percent(row["acr_precision"]),
     "joins found, %": lambda row: percent(row["acr_recall"]),
-    "LCR, %": lambda row: percent(row["lcr"]),
+    "LCR, %": lambda row: _with_spread(row, "lcr"),
     "candidate recall, %": lambda row: percent(row["candidate_recall"]),
     "seconds": lambda row: figure(row["seconds"]),
     "of stages": lambda row: figure(row.get("stage_seconds")),
@@ -208,6 +221,12 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         columns |= _PAPER
     cells = tuple(tuple(cell(row) for cell in columns.values()) for row in rows)
     return Table(title, tuple(columns), cells, _note(rows))
+
+
+def _with_spread(row: Row, key: str) -> str:
+    """A share in percent, and how far it differs from one cut of the pictures to the next where that is known."""
+    spread = row.get("spread", {}).get(key)
+    return percent(row.get(key)) + ("" if spread is None else f" ± {percent(spread)}")
 
 
 def _printed(row: Row, key: str) -> str:

@@ -47,6 +47,13 @@ def test_puzzles_are_spread_over_the_folder(photos: Path) -> None:
     assert names(suite_cases(suite_of(group_of(puzzles=4)), photos)) == [["a.png"], ["b.png"], ["c.png"], ["a.png"]]
 
 
+def test_pictures_can_be_cut_several_times_all_of_them_before_the_first_again(photos: Path) -> None:
+    group = group_of(puzzles=2)
+    cases = suite_cases(suite_of(replace(group, kind=replace(group.kind, cuts=2))), photos)
+    assert names(cases) == [["a.png"], ["b.png"], ["a.png"], ["b.png"]]
+    assert len({case.digest() for case in cases}) == 4
+
+
 def test_fewer_puzzles_are_the_first_of_many(photos: Path) -> None:
     suite = suite_of(group_of(puzzles=3))
     assert suite_cases(suite, photos, most=2) == suite_cases(suite, photos)[:2]

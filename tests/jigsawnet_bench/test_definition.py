@@ -23,7 +23,9 @@ def parse(text: str) -> Suite:
 def test_what_is_shipped_can_be_read() -> None:
     sizes = {f"photos-{n}" for n in (9, 36, 100, 400, 1000)}
     stages = {"match", "compose", "detect", "precision", "solve"}
-    assert set(builtin_suites()) == {"quick", "damage", "pages", "authors", "real", "strips", "chads", "world"} | stages | sizes
+    assert set(builtin_suites()) == {
+        "quick", "paper", "damage", "pages", "authors", "real", "strips", "chads", "world", *stages, *sizes,
+    }  # fmt: skip
     for name in builtin_suites():
         suite = load_suite(name)
         assert suite.name == name
@@ -107,7 +109,7 @@ def test_the_world_is_every_preset_at_three_strengths() -> None:
         ('title = "t"\n[[group]]\npuzzles = 2', 'group 1 lacks the key "name"'),
         ('title = 3\n' + GROUP, "title must be a text"),
         ('title = "t"\n' + GROUP + "puzzles = true", "puzzles must be a whole number"),
-        ('title = "t"\n' + GROUP + "puzzles = 0", "puzzles and mix must be 1 or more"),
+        ('title = "t"\n' + GROUP + "puzzles = 0", "puzzles, cuts and mix must be 1 or more"),
         ('title = "t"\n' + GROUP + 'source = "films"', "source must be one of photos, pages, documents, generated, folders"),
         ('title = "t"\n' + GROUP + 'preset = "fire"', 'there is no preset "fire"; use one of fresco'),
         ('title = "t"\n' + GROUP + "strength = 1.5", "strength is 1.5; it must be between 0 and 1"),

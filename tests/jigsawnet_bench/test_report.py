@@ -91,6 +91,20 @@ def test_a_failed_puzzle_counts_as_nothing_put_together() -> None:
     assert (row["failed"], row["pcr"], row["seconds"]) == (1, None, None)
 
 
+def test_the_spread_is_that_of_the_means_over_the_cuts() -> None:
+    twice = Group(Kind("9 pieces", puzzles=2, cuts=2))
+    shares = (1.0, 0.8, 0.6, 0.4)  # means of the cuts 0.9 and 0.5
+    runs = [run_of(twice, number=number, pcr=pcr, acr=None) for number, pcr in enumerate(shares)]
+    (row,) = summary_rows(runs)
+    assert (row["pcr"], row["spread"]) == (0.7, {"pcr": 0.2828, "lcr": 0.0})
+    (table,) = suite_tables(results_of(*runs))
+    shown = dict(zip(table.head, table.rows[0], strict=True))
+    assert (shown["PCR, %"], shown["ACR, %"], shown["LCR, %"]) == ("70.0 ± 28.3", "–", "100.0 ± 0.0")
+    failed = [*runs[:3], run_of(twice, number=3, error="It does not fit.")]
+    assert summary_rows(failed)[0]["spread"]["pcr"] == pytest.approx(0.6 / 2**0.5, abs=1e-4), "what failed counts as 0"
+    assert "spread" not in summary_rows(runs[:3])[0], "one cut of two is whole"
+
+
 def test_the_rest_and_single_pictures_have_columns_where_they_differ() -> None:
     (plain,) = suite_tables(results_of(run_of(NINE)))
     assert "PCR of the rest, %" not in plain.head
@@ -197,6 +211,8 @@ def test_the_papers_are_made_from_the_results(tmp_path: Path) -> None:
     write_results(
         tmp_path / "results", Results("match", "t", "jigsawnet bench match", 1, [{"recall": 0.5}], [], format=EXPERIMENT)
     )
+    (tmp_path / "results" / "table-1.png").write_bytes(b"curves")
+    write_results(tmp_path / "results", Results("table-1", "t", "c", 1, [{"detector": "Boost"}], [], format=EXPERIMENT))
     write_documents(tmp_path / "results", tmp_path / "docs")
     text = (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")
     assert "| CNN+HLM | 1 | 100.0 |" in text
@@ -205,7 +221,12 @@ def test_the_papers_are_made_from_the_results(tmp_path: Path) -> None:
     assert "- 9 pieces, p.jpg, seed 0 (PCR 50.0 %, tight 100.0 %). 1 join is wrong: all true joins" in worst
     assert "](images/bench-sizes.png)" in text
     assert (tmp_path / "docs" / "images" / "bench-sizes.png").read_bytes() == b"a plot"
-    assert "| recall |\n| --- |\n| 0.5 |" in (tmp_path / "docs" / "stages.md").read_text(encoding="utf-8")
+    stages = (tmp_path / "docs" / "stages.md").read_text(encoding="utf-8")
+    assert "| recall |\n| --- |\n| 0.5 |" in stages
+    assert "| Boost |" not in stages
+    assert "## Table I: detectors on all candidates" in text
+    assert "| Boost |" in text
+    assert "](images/bench-table-1.png)" in text
 
 
 def test_every_plot_is_drawn(tmp_path: Path) -> None:

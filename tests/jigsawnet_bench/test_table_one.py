@@ -42,6 +42,8 @@ def results(tmp_path: Path, write_run: WriteRun, monkeypatch: pytest.MonkeyPatch
         manifest = json.loads((run / "jigsawnet.json").read_text(encoding="utf-8"))
         for entry in manifest["files"]:
             entry["name"] = f"{name}-{entry['name']}"
+            history = [{"learner": 0, "step": step, "loss": 1.0 / step} for step in (1, 2)]
+            (folder / entry["name"]).with_suffix(".json").write_text(json.dumps({"history": history}), encoding="utf-8")
         (folder / f"{name}.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder.parent
 
@@ -98,8 +100,17 @@ def test_the_table_is_measured_and_answers_are_kept(
     assert [row["puzzles"] for row in written["rows"]] == ["2 of 36 and 100 pieces"] * 4 + ["1 of 400 pieces"] * 4
     assert len(table.rows) == 8
     assert (results / "table-1.png").is_file()
+    losses = json.loads((results / "table-1-convergence.json").read_text(encoding="utf-8"))["summary"]
+    assert losses == [{"step": step, "loss with RoI": 1.0 / step, "loss without RoI": 1.0 / step} for step in (1, 2)]
+    assert (results / "table-1-convergence.png").is_file()
     monkeypatch.setattr(table_one, "_ask", lambda *given: pytest.fail("what is kept is not asked again"))
     measure_table(photos, results, tmp_path / "work", None, "the command")
+
+
+def test_large_puzzles_can_be_left_out(results: Path, photos: Path, tmp_path: Path) -> None:
+    assert len(measure_table(photos, results, tmp_path / "work", 1, "the command", largest=4).rows) == 4
+    with pytest.raises(InputError, match="more than 3 pieces"):
+        measure_table(photos, results, tmp_path / "work", 1, "the command", largest=3)
 
 
 def test_a_part_of_the_wrong_candidates_stands_for_all(photos: Path, results: Path, tmp_path: Path) -> None:
