@@ -11,6 +11,7 @@ from jigsawnet.strips import (
     INSIDE_PX,
     OUTSIDE_PX,
     WIDTH_PX,
+    _plain_share,
     are_printed,
     are_strips,
     bands,
@@ -145,3 +146,13 @@ def test_blank_paper_has_no_print_though_its_rim_is_dark() -> None:
 def test_pages_are_told_from_pictures() -> None:
     assert are_printed(strips_of(page(), 6).pieces)
     assert not are_printed(strips_of(clouds(), 6).pieces)
+
+
+@pytest.mark.parametrize("paper", [40, 128, 250])
+def test_the_plain_part_of_a_piece_is_what_lies_near_the_85th_percentile(paper: int) -> None:
+    rng = np.random.default_rng(paper)
+    piece = bar(37, 211, 12.0)
+    grey = np.clip(rng.normal(paper, 30, piece.mask.shape), 0, 255).astype(np.uint8)
+    seen = grey[piece.mask].astype(float)
+    expected = np.mean(np.abs(seen - np.percentile(seen, 85)) < 16)
+    assert _plain_share(Piece(0, "noise.png", np.repeat(grey[..., None], 3, axis=2), piece.mask)) == pytest.approx(expected)

@@ -86,15 +86,13 @@ def without_halo(puzzle: Puzzle, depth_px: int, stop: Stop | None = None) -> Puz
 
 def _ring_colors(piece: Piece) -> FloatArray | None:
     """Mean colours ``(rings, 3)`` of the outermost rings; None when a ring has too few pixels."""
-    depth = _depth(piece)
-    rings = np.rint(depth).astype(np.intp)
-    most = _DEEPEST_PX + _BEHIND_PX
-    rings[rings > most] = 0
-    count = np.bincount(rings.ravel(), minlength=most + 1)[1:]
+    depth, most = _depth(piece).ravel(), _DEEPEST_PX + _BEHIND_PX
+    near = np.flatnonzero((depth > 0) & (depth <= most + 0.5))
+    ring, colors = np.rint(depth[near]).astype(np.intp), piece.image.reshape(-1, 3)[near]
+    count = np.bincount(ring, minlength=most + 1)[1:]
     if count.min() < _FEWEST_PX:
         return None
-    flat = rings.ravel()
-    sums = [np.bincount(flat, piece.image[..., ch].ravel(), most + 1)[1:] for ch in range(3)]
+    sums = [np.bincount(ring, colors[:, ch], most + 1)[1:] for ch in range(3)]
     return np.asarray(np.stack(sums, axis=1) / count[:, None])
 
 

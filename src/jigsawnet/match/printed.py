@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-import scipy.fft
+import scipy
 from numpy.typing import NDArray
 
 from jigsawnet.borders import Borders
