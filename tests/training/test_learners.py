@@ -86,6 +86,17 @@ def test_all_series_share_their_first_network_and_differ_after_it(
     assert names == {f"roi-{name}.onnx" for name in ("plain-1", "plain-2", "paper-2", "paper-3", "code-2")}
 
 
+def test_half_the_precision_is_another_network_and_its_record_says_so(
+    whole: tuple[Path, Series], drawn: Drawn, tmp_path: Path
+) -> None:
+    config = replace(CONFIG, learners=1, precision="bfloat16")
+    half, full = go_on(tmp_path, drawn, PICTURE, config, tmp_path / "work").learners[0], whole[1].learners[0]
+    assert half.digest != full.digest
+    assert [each.record["options"]["precision"] for each in (half, full)] == ["bfloat16", "float32"]
+    manifest = json.loads((tmp_path / "roi-paper.json").read_text(encoding="utf-8"))
+    assert manifest["training"]["options"]["precision"] == "bfloat16"
+
+
 def test_a_detector_loads_a_series(whole: tuple[Path, Series]) -> None:
     weights = read_network(whole[0] / "roi-paper.json").load()
     assert len(weights.sessions) == 3
@@ -103,6 +114,7 @@ def test_networks_without_roi_have_files_of_their_own(drawn: Drawn, tmp_path: Pa
     ("changed", "said"),
     [
         ({"options": {"batch": 9}}, "batch = 9, not 8"),
+        ({"options": {"precision": "bfloat16"}}, "precision = bfloat16, not float32"),
         ({"after": ["x"]}, "after other networks"),
         ({"data": {"candidates": 4100, "right": 80, "examples": 96, "rows": 0}}, "4100 candidates, not 4000"),
         ({"sha256": ""}, "damaged"),

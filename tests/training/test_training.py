@@ -56,6 +56,38 @@ def test_it_learns_what_can_be_learned(examples: Examples, undisturbed: Trained)
     assert len(undisturbed.alphas) == 2
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_only_the_layers_are_computed_in_the_precision_that_is_asked_for(
+    examples: Examples, tmp_path: Path, precision: str
+) -> None:
+    """In training; the weights stay in float32, and so does what is measured on held-out puzzles."""
+    network = SeamNet()
+    seen: set[tuple[bool, torch.dtype]] = set()
+    network.tower[0].register_forward_hook(lambda module, given, out: seen.add((module.training, out.dtype)))
+    config = dataclasses.replace(CONFIG, steps=2, precision=precision)
+    task = Task(examples, np.arange(16), np.ones(16, np.float32), np.arange(4), 0)
+    history = train_learner(network, task, config, tmp_path, {})
+    assert seen == {(True, getattr(torch, precision)), (False, torch.float32)}
+    assert {parameter.dtype for parameter in network.parameters()} == {torch.float32}
+    assert np.isfinite(history[-1]["loss"])
+
+
+def test_half_the_precision_learns_the_same_and_ends_the_same_when_interrupted(
+    examples: Examples, undisturbed: Trained, tmp_path: Path
+) -> None:
+    def interrupt(now: str, count: int, total: int) -> None:
+        if (now, count) == ("network 1", 7):
+            raise InterruptedRunError
+
+    config = dataclasses.replace(CONFIG, learners=1, precision="bfloat16")
+    whole = train(examples, config, tmp_path / "whole")
+    with pytest.raises(InterruptedRunError):
+        train(examples, config, tmp_path / "parts", interrupt)
+    assert _same(train(examples, config, tmp_path / "parts"), whole)
+    assert whole.history[-1]["loss"] == pytest.approx(undisturbed.history[1]["loss"], rel=0.05)
+    assert whole.history[-1]["loss"] != undisturbed.history[1]["loss"]
+
+
 @pytest.mark.parametrize(("stage", "done"), [("network 1", 2), ("network 1", 7), ("weighing", 1), ("network 2", 9)])
 def test_an_interrupted_run_ends_the_same(
     examples: Examples, undisturbed: Trained, tmp_path: Path, stage: str, done: int
@@ -136,6 +168,7 @@ def test_the_options_are_the_papers_unless_others_are_given() -> None:
     assert (paper.network, paper.roi, paper.learners, paper.steps, paper.batch) == ("jigsawnet", True, 5, 30_000, 64)
     assert (paper.learning_rate, paper.schedule, paper.weight_decay) == (1e-4, "constant", 1e-4)
     assert not paper.warm_start
+    assert paper.precision == "float32"
     assert (paper.weigh_at_most, paper.later_steps, paper.augment.active) == (0, 0, False)
     assert (paper.sampling.oversample, paper.sampling.keep, paper.sampling.positive_share) == (20, 0.5, 0.3)
 

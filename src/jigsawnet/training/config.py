@@ -11,6 +11,7 @@ from jigsawnet.learned import NetworkName
 
 ScheduleName = Literal["constant", "cosine"]
 UpdateRule = Literal["paper", "code", "none"]
+PrecisionName = Literal["float32", "bfloat16"]
 
 _FREE_TO_CHANGE = ("learners", "checkpoint_every", "threads")
 
@@ -89,6 +90,9 @@ class TrainConfig:
     """Pull of the weights towards zero."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
+    precision: PrecisionName = "float32"
+    """Numbers that a step is computed with. bfloat16: the network's layers in eight bits of precision, its weights, the loss and
+    all that is measured in float32; takes half the time where the processor multiplies such numbers itself."""
     weigh_at_most: int = 0
     """Update the boosting weights of at most this many examples, drawn at random, and leave the others at their first weight;
     0 is all, as in the paper. Saves a pass over all examples after each network."""

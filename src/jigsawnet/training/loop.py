@@ -65,7 +65,9 @@ def train_learner(
         for group in optimizer.param_groups:
             group["lr"] = rate
         torch.manual_seed(_seed(config.seed, task.learner, step, _CHANCE))
-        losses.append(_step(network, optimizer, inputs, right, weights, device))
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+            loss = _loss(network, inputs, right, weights, device)
+        losses.append(_step(optimizer, loss))
         done = step + 1
         if done % config.validate_every == 0 or done == steps:
             seconds = time.monotonic() - started
@@ -176,14 +178,17 @@ def _load(task: Task, config: TrainConfig, positions: IntArray, step: int) -> tu
     return inputs, right, torch.from_numpy(task.weights[positions])
 
 
-def _step(
-    network: nn.Module, optimizer: torch.optim.Adam, inputs: Inputs, right: Tensor, weights: Tensor, device: torch.device
-) -> float:
+def _loss(network: nn.Module, inputs: Inputs, right: Tensor, weights: Tensor, device: torch.device) -> Tensor:
+    """Weighted mean cross entropy, in float32 whatever the precision of the network's layers."""
     network.train()
-    optimizer.zero_grad(set_to_none=True)
-    logits = network(*(tensor.to(device) for tensor in inputs))
+    logits = network(*(tensor.to(device) for tensor in inputs)).float()
     each = nn.functional.cross_entropy(logits, right.to(device), reduction="none")
-    loss = (each * weights.to(device)).mean()
+    return (each * weights.to(device)).mean()
+
+
+def _step(optimizer: torch.optim.Adam, loss: Tensor) -> float:
+    """One step down the gradient of ``loss``; gives its value."""
+    optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     return loss.item()
