@@ -91,8 +91,8 @@ class TrainConfig:
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
     precision: PrecisionName = "float32"
-    """Numbers that a step is computed with. bfloat16: the network's layers in eight bits of precision, its weights, the loss and
-    all that is measured in float32; takes half the time where the processor multiplies such numbers itself."""
+    """Numbers that a step is computed with. bfloat16: eight bits of precision in the network's layers, while its weights, the
+    loss and all that is measured stay in float32; takes half the time where the processor multiplies such numbers itself."""
     weigh_at_most: int = 0
     """Update the boosting weights of at most this many examples, drawn at random, and leave the others at their first weight;
     0 is all, as in the paper. Saves a pass over all examples after each network."""

@@ -53,7 +53,7 @@ class ImbalanceConfig:
     matches_per_pair: int = 3
     """Segment matches of a pair that Zhang's matcher refines. With 3, 1.9 % of the candidates of 36 and 100 pieces are right
     and 0.36 % of those of 400, as in the paper (1.9 % and 0.34 %)."""
-    kept: float = 0.35
+    kept: float = 0.175
     """Part of the candidates of each puzzle that is looked at, right and wrong ones alike, by chance: more photographs for as
     many examples."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
