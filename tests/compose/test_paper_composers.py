@@ -12,7 +12,7 @@ from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
 from jigsawnet.compose import ComposeConfig, compose
 from jigsawnet.compose.components import Components
-from jigsawnet.compose.loops import Tolerance, find_induced_loops
+from jigsawnet.compose.loops import Tolerance, find_closed_loops, find_induced_loops
 from jigsawnet.compose.paper_glc import RandomLoopSearch
 from jigsawnet.compose.paper_hlm import draw_mergeable
 from jigsawnet.compose.patches import bits, patches_of
@@ -219,6 +219,18 @@ def test_a_chord_of_any_kind_makes_a_loop_of_four_no_induced_one(square: TileCan
     assert len(find_induced_loops(scored(joins), borders, Tolerance.of(DEFAULTS, borders, rows)).joins) == 0
     assert len(chosen(run(joins, borders, "hlm"))) == 4
     assert len(chosen(run(joins, borders, "paper-hlm"))) == 3, "without a loop it grows from the best join"
+    assert len(chosen(run(joins, borders, "paper-hlm", ComposeConfig(chords=False)))) == 4
+
+
+def test_in_ours_a_chord_that_splits_a_loop_into_two_can_be_left_out_as_well(
+    square: TileCandidates, tile_pose: TilePose
+) -> None:
+    rows, borders, truth = square
+    joins = scored([*rows.alignments(), Alignment(0, 3, truth[0].inverse() @ truth[3], 0.6)])
+    tolerance = Tolerance.of(DEFAULTS, borders, joins)
+    sizes = {chords: (find_closed_loops(joins, borders, tolerance, chords).joins >= 0).sum(axis=1) for chords in (True, False)}
+    assert sorted(sizes[True]) == [3, 3]
+    assert 4 in sizes[False]
 
 
 def test_loops_left_out_on_the_way_up_are_taken_in_on_the_way_down(square_tiles: Tiles, tile_pose: TilePose) -> None:

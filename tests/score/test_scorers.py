@@ -144,6 +144,37 @@ def test_where_seams_touch_in_parts_the_higher_of_two_scores_counts(touching: tu
     assert score(clean, _certain(scene, -99.0, 99.0), "combined").max() < 0.1, "in a clean puzzle there is one"
 
 
+def test_on_a_page_what_is_printed_says_which_seams_are_looked_at_and_other_weights_judge_them(
+    touching: tuple[Candidates, Scene],
+) -> None:
+    """As if lines were clear on all pieces: contact or the matcher's word is enough, and the weights of pages decide."""
+    rows, scene = touching
+    contact = replace(scene.learned.contact, bias=-99.0)
+    rows = replace(rows, fit=np.where(np.arange(len(rows)) % 3 == 0, 0.9, 0.1))
+    scene = _certain(replace(scene, learned=replace(scene.learned, contact=contact)), -99.0, -99.0)
+    lines = replace(scene.learned.lines, bias=99.0, weights=(0.0,) * len(scene.learned.lines.weights))
+    scene = replace(scene, learned=replace(scene.learned, lines=lines), _detectors={})
+    assert score(rows, scene, "combined").max() < 0.1, "not a page"
+    assert set(scene._detectors) <= {"seam"}
+    vars(scene)["_lines"] = np.zeros(len(scene.puzzle.pieces))
+    assert scene.of_page
+    assert ((score(rows, scene, "combined") > 0.9) == (rows.fit > 0.5)).all()
+    assert set(scene._detectors) == {"seam", "printed"}
+
+
+def test_the_word_of_the_matcher_lets_no_seam_of_a_picture_be_looked_at(touching: tuple[Candidates, Scene]) -> None:
+    rows, scene = touching
+    contact = replace(scene.learned.contact, bias=-99.0)
+    scene = _certain(replace(scene, learned=replace(scene.learned, contact=contact)), -99.0, 99.0)
+    assert score(replace(rows, fit=np.ones(len(rows))), scene, "combined").max() < 0.1
+
+
+def test_along_the_sides_of_strips_the_matcher_has_the_last_word(nine: Nine) -> None:
+    rows, scene, _ = nine
+    strips = replace(rows, strokes=np.zeros(len(rows)), fit=np.linspace(0.0, 1.0, len(rows)))
+    assert score(strips, scene, "combined").tolist() == strips.fit.tolist()
+
+
 def test_a_scene_rates_a_seam_by_the_better_of_whole_and_parts(touching: tuple[Candidates, Scene]) -> None:
     rows, scene = touching
     parts = contact_fit(rows, scene.borders.step_px, scene.learned.contact)

@@ -24,6 +24,9 @@ class ComposeConfig:
     the sure seams of a puzzle are rough, it is up to twice as much, in px and degrees."""
     loop_deg: float = 1.2
     """How far from closed a loop of k joins may be, in degrees, divided by the square root of k."""
+    chords: bool = True
+    """A closed loop of four whose opposite pieces a candidate joins, too, does not count: any candidate in the paper's
+    hierarchical loop merging, in ours one that splits the loop into two closed triangles. Off: all closed loops count."""
     max_overlap: float = HAIR.share
     """Part of the smaller of two pieces that may lie on the other, deeper than overlap-px. The paper's authors allow 0.1 of its
     whole area, which is this at 0.1 with overlap-px at 0."""

@@ -49,9 +49,8 @@ def _starting_patches(
     problem: Problem, table: Candidates, tolerance: Tolerance, config: ComposeConfig, pace: Pace
 ) -> list[Patch]:
     """Closed loops good enough to place a piece."""
-    loops = patches_of(
-        find_closed_loops(table, problem.borders, tolerance), problem.borders, tolerance.overlap, pace.context.stop
-    )
+    closed = find_closed_loops(table, problem.borders, tolerance, config.chords)
+    loops = patches_of(closed, problem.borders, tolerance.overlap, pace.context.stop)
     good = [loop for loop in loops if loop.score >= config.min_score * loop.joins.bit_count()]
     return take_in_given(good, problem, table, tolerance)
 

@@ -68,8 +68,11 @@ class Loops:
     score: FloatArray
 
 
-def find_closed_loops(table: Candidates, borders: Borders, tolerance: Tolerance) -> Loops:
-    """All induced closed loops of three and four joins, within the caps above; O(n d²) paths, see the module."""
+def find_closed_loops(table: Candidates, borders: Borders, tolerance: Tolerance, chords: bool = True) -> Loops:
+    """All closed loops of three and four joins, within the caps above; O(n d²) paths, see the module.
+
+    Those of four only where they are induced, unless ``chords`` do not matter.
+    """
     limits = (*tolerance.after(3), *tolerance.after(4))
     per_piece, most = MAX_JOINS_PER_PIECE, max(MAX_LOOPS, _LOOPS_PER_PIECE * len(borders))
     while True:
@@ -83,19 +86,21 @@ def find_closed_loops(table: Candidates, borders: Borders, tolerance: Tolerance)
     pairs = np.zeros((min(found, most), 2), np.int64)
     _close(*paths, *limits, len(borders), pairs)
     loops = _as_loops(table, paths, pairs)
-    return _thin_out(_induced(loops), len(table))
+    return _thin_out(_induced(loops) if chords else loops, len(table))
 
 
-def find_induced_loops(table: Candidates, borders: Borders, tolerance: Tolerance) -> Loops:
+def find_induced_loops(table: Candidates, borders: Borders, tolerance: Tolerance, chords: bool = True) -> Loops:
     """All closed loops of three and four joins that are induced as the paper says it: no candidate is a chord of a loop.
 
-    No cap but `MAX_LOOPS`, for memory.
+    No cap but `MAX_LOOPS`, for memory. Where ``chords`` do not matter, all closed loops.
     """
     paths = _find_paths(table, np.arange(len(table)), borders)
     limits = (*tolerance.after(3), *tolerance.after(4))
     pairs = np.zeros((min(_close(*paths, *limits, len(borders), np.zeros((0, 2), np.int64)), MAX_LOOPS), 2), np.int64)
     _close(*paths, *limits, len(borders), pairs)
     loops = _as_loops(table, paths, pairs)
+    if not chords:
+        return loops
     joined = set(zip(table.i.tolist(), table.j.tolist(), strict=True))
 
     def has_chord(a: int, v: int, b: int, w: int) -> bool:

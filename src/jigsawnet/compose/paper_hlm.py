@@ -37,7 +37,7 @@ def compose_paper_hlm(problem: Problem, config: ComposeConfig, pace: Pace, rng: 
     if pace.is_over() or not len(rows):
         return components
     tolerance = Tolerance.of(config, borders, problem.rows, problem.overlap)
-    loops = patches_of(find_induced_loops(rows, borders, tolerance), borders, tolerance.overlap)
+    loops = patches_of(find_induced_loops(rows, borders, tolerance, config.chords), borders, tolerance.overlap)
     merger = RandomMerger(rows, borders, tolerance)
     levels = merger.merge_up(take_in_given(loops, problem, rows, tolerance), config.max_merges, rng, pace.part(0.5))
     first = int(rows.i[0])

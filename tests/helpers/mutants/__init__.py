@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ LIST = Path(__file__).with_name("list.toml")
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
 PAGE = ROOT / "docs" / "mutants.md"
 SOURCE = Path("src", "jigsawnet")
-PACKAGES = ("compose", "score", "training", "evaluation")
+GROUND = "ground"
+"""What the files beside the packages are called together."""
+PACKAGES = ("compose", "score", "training", "evaluation", GROUND)
 CAUGHT, SURVIVED = "caught", "survived"
 
 Row = Mapping[str, Any]
@@ -42,7 +45,7 @@ class Mutant:
 
     @property
     def package(self) -> str:
-        return self.file.split("/")[0]
+        return self.file.split("/")[0] if "/" in self.file else GROUND
 
     @property
     def key(self) -> tuple[str, str]:
@@ -82,7 +85,8 @@ def page_text(results: Mapping[str, Any]) -> str:
     """The page: counts of each package, and the names of those that survived, or that were not tried."""
     rows, machine, mutants = results["rows"], results["machine"], read_mutants()
     tried = {(row["file"], row["name"]) for row in rows}
-    lines = [_HEAD, f"{machine['processor']}, {machine['cores']} cores, at {results['commit'][:7]}.\n"]
+    commits = [f"{count} at {name[:7]}" for name, count in Counter(row["commit"] for row in rows).items()]
+    lines = [_HEAD, f"Last on {machine['processor']}, {machine['cores']} cores; tried: {', '.join(commits)}.\n"]
     lines += ["| package | mutants | tried | caught | caught of the tried, % |", "| --- | --- | --- | --- | --- |"]
     for package in (*PACKAGES, "all"):
         own = [row for row in rows if package in ("all", row["package"])]

@@ -1,7 +1,8 @@
 """``python -m mutants.run [WORD...]``: put each mutant into a copy of the source and see whether its tests notice.
 
-Outcomes are kept in ``benchmarks/results/mutants.json`` as they come, and a mutant is not tried again until its file
-or the tests that noticed it change. WORD: only mutants whose file or name holds one of these.
+Outcomes are kept in ``benchmarks/results/mutants.json`` as they come, each with the commit it is of, and a mutant is not tried
+again until its file or the tests that noticed it change; until it is, the old outcome stays. WORD: only mutants whose file or
+name holds one of these.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ def main(words: Sequence[str]) -> int:
     for library in PRELOADED:
         importlib.import_module(library)
     kept = {(row["file"], row["name"]): row for row in read_results()["rows"]}
-    kept = {m.key: kept[m.key] for m in mutants if m.key in kept and kept[m.key]["digest"] == m.digest(kept[m.key]["by"])}
-    wanted = [m for m in mutants if m.key not in kept and (not words or any(word in f"{m.file} {m.name}" for word in words))]
+    kept = {m.key: kept[m.key] for m in mutants if m.key in kept}
+    true = {m.key for m in mutants if m.key in kept and kept[m.key]["digest"] == m.digest(kept[m.key]["by"])}
+    wanted = [m for m in mutants if m.key not in true and (not words or any(word in f"{m.file} {m.name}" for word in words))]
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
         for part in COPIED:
@@ -65,8 +67,8 @@ def main(words: Sequence[str]) -> int:
 def keep(rows: Sequence[Row]) -> None:
     """Write the outcomes and the page."""
     results: dict[str, Any] = {
-        "format": "jigsawnet/mutants", "version": 1, "command": "make mutants", "commit": commit(),
-        "machine": describe_machine(), "rows": list(rows),
+        "format": "jigsawnet/mutants", "version": 1, "command": "make mutants", "machine": describe_machine(),
+        "commits": {row["commit"][:7]: row["commit"] for row in rows}, "rows": list(rows),
     }  # fmt: skip
     write_text(RESULTS, json.dumps(results, indent=1) + "\n")
     write_text(PAGE, page_text(results))
@@ -95,7 +97,7 @@ def try_mutant(copy: Path, mutant: Mutant, passing: set[str]) -> Row:
         passing.add(by)
     return {
         "package": mutant.package, "file": mutant.file, "name": mutant.name, "outcome": CAUGHT if by else SURVIVED, "by": by,
-        "seconds": round(time.monotonic() - started, 1), "digest": digest,
+        "seconds": round(time.monotonic() - started, 1), "digest": digest, "commit": commit(),
     }  # fmt: skip
 
 
