@@ -188,6 +188,7 @@ def test_every_option_with_a_default_can_be_set(write: Write) -> None:
         for group in groups_of(cls):
             for option in group.options:
                 key = option.written.split(", ")[0 if not option.written.startswith("-o") else 1].removeprefix("--")
+                key = f'"{key}"' if option.positional else key
                 write(f"[{name}]\n{key} = {{}}\n")
                 with pytest.raises(FormatError, match=r"must be|holds" if can_be_set(option, key) else "is no option"):
                     read_settings(path, name, cls, trusted=True)

@@ -53,6 +53,7 @@ COMMANDS = {
         "Train",
         "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
+    "completion": Entry("completion", "Completion", "Print a script with which bash or zsh completes commands and options."),
     "doctor": Entry("doctor", "Doctor", "Look whether all that is needed is here: versions, weights, memory, browser."),
 }
 

@@ -109,7 +109,7 @@ def _option(item: Field[Any], kind: Any, notes: tuple[Any, ...], prefix: str, wo
     aliases = next((note.aliases for note in notes if getattr(note, "aliases", None)), ())
     takes, default = _takes(kind, metavar), _default(item)
     if is_positional(notes):
-        takes = takes if metavar else item.name.upper()
+        takes = takes if metavar or "|" in takes else item.name.upper()
         return Option(takes.split()[0], takes, default, words, positional=True)
     name = f"--{prefix}{next((note.name for note in notes if getattr(note, 'name', None)), dashed(item.name))}"
     if kind is bool:
