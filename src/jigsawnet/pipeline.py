@@ -24,11 +24,13 @@ from jigsawnet.compose import (
     SecondRoundStats,
     compose,
     compose_chads,
+    free_places,
     join_blocks,
     second_round,
 )
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
+from jigsawnet.confidence.guesses import find_best_guesses
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context, Keep
 from jigsawnet.contours import trace_again
@@ -72,6 +74,7 @@ from jigsawnet.strips import are_chads, are_printed, are_strips, common_scale, i
 from jigsawnet.types import (
     Alignment,
     Assembly,
+    BestGuess,
     Constraints,
     FloatArray,
     Piece,
@@ -721,6 +724,19 @@ def assemble_in_time(corridor: Corridor) -> tuple[Assembly, Corridor]:
     return hasty.get("assembly"), hasty
 
 
+def guess_places(
+    assembly: Assembly, rows: Candidates, borders: Borders, config: SolveConfig, constraints: Constraints
+) -> tuple[BestGuess, ...]:
+    """Where pieces that are not placed most likely belong, as far as a person has not excluded it; nothing is changed.
+
+    ``rows`` are all scored candidates, and their scores have to be probabilities.
+    """
+    if not assembly.unplaced or not len(rows):
+        return ()
+    allowed, is_free = free_places(rows, borders, constraints, config.compose)
+    return find_best_guesses(assembly, allowed, borders.center, is_free, constraints.aside)
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """What a solve gives: the assembly, the scored candidates it chose from, and the record of the run."""
@@ -759,9 +775,10 @@ def solve_puzzle(
     rows = walk.get("scored").rows
     ranks = walk.config.fits_are_ranks or (candidates is not None and walk.config.chosen_scorer == "fit")
     warnings = puzzle.warnings + walk.get("candidates").notes + (() if ranks else describe_doubts(assembly, rows))
+    guesses = () if ranks else guess_places(assembly, rows, walk.get("borders"), walk.config, constraints)
     report = RunReport(
         __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds,
-        find_other_places(assembly, rows),
+        find_other_places(assembly, rows), guesses,
     )  # fmt: skip
     return Solution(assembly, rows, report, made_by.offered)
 

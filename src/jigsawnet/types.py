@@ -249,6 +249,24 @@ class OtherPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class GuessedPlace:
+    """A place beside another piece, placed or not, and the ``probability`` that the two lie so."""
+
+    beside: int
+    beside_from_piece: SE2
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class BestGuess:
+    """Where a piece that is not placed most likely belongs, and the next best place (None: there is none worth naming)."""
+
+    piece: int
+    best: GuessedPlace
+    runner_up: GuessedPlace | None
+
+
+@dataclass(frozen=True, slots=True)
 class StageReport:
     """One stage of a run: its wall seconds and what it counted."""
 
@@ -271,6 +289,8 @@ class RunReport:
     """Of the whole command, from its start until this was written; stages taken from an earlier run do not count in it."""
     other_places: tuple[OtherPlace, ...] = ()
     """Where pieces fit about as well as where they lie."""
+    best_guesses: tuple[BestGuess, ...] = ()
+    """Where pieces that are not placed most likely belong."""
 
 
 @dataclass(frozen=True, slots=True)
