@@ -57,6 +57,9 @@ class Candidates:
     contact: Float32Array
     strokes: FloatArray
 
+    def __repr__(self) -> str:
+        return f"Candidates({len(self)} possible joins)"
+
     @staticmethod
     def make(
         i: Any,

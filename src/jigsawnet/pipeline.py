@@ -54,6 +54,7 @@ from jigsawnet.match import (
 from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, stand_upright, straighten_components
+from jigsawnet.render.notebook import result_html, result_png
 from jigsawnet.score import OWN_SCORERS, Scene, parts_of, score_candidates
 from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.store import (
@@ -746,6 +747,16 @@ class Solution:
     report: RunReport
     offered: Candidates
     """Of the candidates, those that the composer could choose from: what was sure enough to place a piece alone."""
+    puzzle: Puzzle
+
+    def __repr__(self) -> str:
+        return f"Solution({self.assembly.summary}, {self.report.seconds:.1f} s)"
+
+    def _repr_png_(self) -> bytes | None:
+        return result_png(self.puzzle, self.assembly)
+
+    def _repr_html_(self) -> str:
+        return result_html(self.puzzle, self.assembly, self.report.warnings)
 
 
 def solve_puzzle(
@@ -780,7 +791,7 @@ def solve_puzzle(
         __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds,
         find_other_places(assembly, rows), guesses,
     )  # fmt: skip
-    return Solution(assembly, rows, report, made_by.offered)
+    return Solution(assembly, rows, report, made_by.offered, puzzle)
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, context: Context | None = None) -> Assembly:

@@ -21,6 +21,8 @@ FloatArray = NDArray[np.float64]
 UNSURE = 0.5
 """Below this confidence a place is a guess: it is more likely wrong than right, or as likely."""
 
+_SHOWN_SIDE = 480
+
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)`` by long work."""
 
@@ -50,6 +52,18 @@ class Piece:
             raise ValueError(f"{self.name}: mask must be bool and as large as the image")
         _freeze(self.image, self.mask)
 
+    def __repr__(self) -> str:
+        height, width = self.mask.shape
+        return f"Piece({self.idx}, {self.name!r}, {width} x {height} px)"
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows: the picture without what lies outside the mask, large pieces smaller."""
+        import cv2  # noqa: PLC0415 - no stage of a solve comes here
+
+        step = -(-max(self.mask.shape) // _SHOWN_SIDE)
+        bgra = np.dstack([self.image[::step, ::step, ::-1], np.where(self.mask, np.uint8(255), np.uint8(0))[::step, ::step]])
+        return cv2.imencode(".png", np.ascontiguousarray(bgra))[1].tobytes()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Puzzle:
@@ -67,6 +81,9 @@ class Puzzle:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    def __repr__(self) -> str:
+        return f"Puzzle({self.name!r}, {len(self)} pieces, {len(self.warnings)} warnings)"
 
     def names(self) -> tuple[str, ...]:
         """Names in order of idx."""
@@ -211,6 +228,15 @@ class Assembly:
     def guesses(self) -> tuple[int, ...]:
         """Placed pieces whose place is a guess: known to be less than `UNSURE` sure."""
         return tuple(idx for idx in sorted(self.poses) if self.confidence.get(idx, 1.0) < UNSURE)
+
+    @property
+    def summary(self) -> str:
+        """How much is placed, in words."""
+        parts = "1 part" if len(self.components) == 1 else f"{len(self.components)} parts"
+        return f"{len(self.poses)} of {self.n_pieces} pieces placed in {parts}, {len(self.joins)} joins"
+
+    def __repr__(self) -> str:
+        return f"Assembly({self.summary})"
 
     def fits(self, n_pieces: int) -> bool:
         """True when it is of so many pieces."""

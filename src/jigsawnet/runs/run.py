@@ -29,6 +29,7 @@ from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, Memory, load_input
 from jigsawnet.pipeline import NOTHING_DECIDED, RATED, Corridor, assemble_in_time, guess_places
 from jigsawnet.render.layout import begin_at_zero
+from jigsawnet.render.notebook import result_html, result_png
 from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
@@ -91,6 +92,15 @@ class Run:
     """Pieces of which a person said that another is their back, and that other."""
     decided_since: Constraints | None = None
     """What a person has decided by now; None: as when it was solved."""
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.assembly.summary}{', cut short' if self.cut_short else ''})"
+
+    def _repr_png_(self) -> bytes | None:
+        return result_png(self.puzzle, self.assembly)
+
+    def _repr_html_(self) -> str:
+        return result_html(self.puzzle, self.assembly, self.report.warnings)
 
     @property
     def puzzle(self) -> Puzzle:
