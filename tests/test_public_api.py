@@ -41,6 +41,19 @@ PUBLIC = [
     "shred_images",
     "solve",
     "solve_puzzle",
+    "ExportConfig",
+    "Exported",
+    "Loaded",
+    "Request",
+    "Run",
+    "RunReport",
+    "ScanInput",
+    "export_pages",
+    "load_input",
+    "open_run",
+    "pack_run",
+    "solve_run",
+    "unpack_run",
 ]
 
 

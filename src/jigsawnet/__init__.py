@@ -32,12 +32,15 @@ if TYPE_CHECKING:  # at run time each of these is imported when it is first aske
     from jigsawnet.evaluation.metrics import Metrics, evaluate
     from jigsawnet.geometry import SE2
     from jigsawnet.learned import Learned, load_learned
-    from jigsawnet.loading import load_puzzle
+    from jigsawnet.loading import Loaded, ScanInput, load_input, load_puzzle
     from jigsawnet.pipeline import Solution, solve, solve_puzzle
     from jigsawnet.render.image import render_assembly as render
+    from jigsawnet.runs import Request, Run, open_run, solve_run
+    from jigsawnet.runs.case import pack_run, unpack_run
+    from jigsawnet.runs.export import ExportConfig, Exported, export_pages
     from jigsawnet.shred import ShredConfig, shred_images
     from jigsawnet.stopping import Stop
-    from jigsawnet.types import Alignment, Assembly, Constraints, Hint, Join, Piece, Puzzle
+    from jigsawnet.types import Alignment, Assembly, Constraints, Hint, Join, Piece, Puzzle, RunReport
 
 __all__ = [
     "SE2",
@@ -47,29 +50,42 @@ __all__ = [
     "ConfigError",
     "Constraints",
     "Context",
+    "ExportConfig",
+    "Exported",
     "FormatError",
     "Hint",
     "InputError",
     "JigsawNetError",
     "Join",
     "Learned",
+    "Loaded",
     "Metrics",
     "ModelError",
     "OutputError",
     "Piece",
     "Puzzle",
+    "Request",
+    "Run",
+    "RunReport",
+    "ScanInput",
     "ShredConfig",
     "Solution",
     "SolveConfig",
     "Stop",
     "__version__",
     "evaluate",
+    "export_pages",
+    "load_input",
     "load_learned",
     "load_puzzle",
+    "open_run",
+    "pack_run",
     "render",
     "shred_images",
     "solve",
     "solve_puzzle",
+    "solve_run",
+    "unpack_run",
 ]
 
 _HOME = {
@@ -80,12 +96,15 @@ _HOME = {
     "evaluation.metrics": "Metrics evaluate",
     "geometry": "SE2",
     "learned": "Learned load_learned",
-    "loading": "load_puzzle",
+    "loading": "Loaded ScanInput load_input load_puzzle",
     "pipeline": "Solution solve solve_puzzle",
     "render.image": "render",
+    "runs": "Request Run open_run solve_run",
+    "runs.case": "pack_run unpack_run",
+    "runs.export": "ExportConfig Exported export_pages",
     "shred": "ShredConfig shred_images",
     "stopping": "Stop",
-    "types": "Alignment Assembly Constraints Hint Join Piece Puzzle",
+    "types": "Alignment Assembly Constraints Hint Join Piece Puzzle RunReport",
 }
 _MODULE_OF = {name: f"jigsawnet.{module}" for module, names in _HOME.items() for name in names.split()}
 _NAME_THERE = {"render": "render_assembly"}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jigsawnet.geometry import SE2, pose_row, wrap_angle
+from jigsawnet.geometry import SE2, carry_rows, invert_rows, pose_row, wrap_angle
 from jigsawnet.types import Alignment, BoolArray, Float32Array, FloatArray, Join, Seam
 
 FEATURES = (
@@ -56,6 +56,9 @@ class Candidates:
     score: FloatArray
     contact: Float32Array
     strokes: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Candidates({len(self)} possible joins)"
 
     @staticmethod
     def make(
@@ -176,6 +179,32 @@ class Candidates:
         """One row with its score."""
         return Join(self.alignment(row), float(self.score[row]))
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """Stretches of border that C candidates claim, two each: on ``piece (2 C,)``, for ``other (2 C,)``.
+
+    Their ``middle (2 C, 2)`` is in that piece's frame, their ``length (2 C,)`` in px. The claims of i come first, then those
+    of j.
+    """
+
+    piece: NDArray[np.int64]
+    other: NDArray[np.int64]
+    middle: FloatArray
+    length: FloatArray
+
+    @staticmethod
+    def of(rows: Candidates) -> Claims:
+        """What measured candidates claim."""
+        middle = rows.features[:, MIDDLE].astype(np.float64)
+        in_j = carry_rows(invert_rows(rows.pose.astype(np.float64)), middle)
+        length = rows.feature("length").astype(np.float64)
+        i, j = rows.i.astype(np.int64), rows.j.astype(np.int64)
+        return Claims(np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([middle, in_j]), np.tile(length, 2))
+
+
+SHARED = 0.35
+"""Two seams rival for a border when their middles are nearer than this part of their lengths together."""
 
 _SEAM_COLUMNS = [FEATURES.index(name) for name in _SEAM.values()]
 

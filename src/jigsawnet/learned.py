@@ -133,6 +133,9 @@ class Learned:
     networks: Mapping[NetworkName, NetworkFiles]
     card: str = ""
 
+    def __repr__(self) -> str:
+        return f"Learned({str(self.folder)!r}, {len(self.networks)} networks, made with {self.made_with})"
+
     def network(self, name: NetworkName) -> Weights:
         """The ensemble ``seam`` or ``jigsawnet``, read now.
 

@@ -24,11 +24,13 @@ from jigsawnet.compose import (
     SecondRoundStats,
     compose,
     compose_chads,
+    free_places,
     join_blocks,
     second_round,
 )
 from jigsawnet.confidence import judge_assembly, leave_out_unsure
 from jigsawnet.confidence.doubts import describe_doubts, find_other_places
+from jigsawnet.confidence.guesses import find_best_guesses
 from jigsawnet.config import SolveConfig
 from jigsawnet.context import Context, Keep
 from jigsawnet.contours import trace_again
@@ -52,6 +54,7 @@ from jigsawnet.match import (
 from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
 from jigsawnet.render.layout import lay_out, stand_upright, straighten_components
+from jigsawnet.render.notebook import result_html, result_png
 from jigsawnet.score import OWN_SCORERS, Scene, parts_of, score_candidates
 from jigsawnet.stopping import Stop, StoppedError
 from jigsawnet.store import (
@@ -72,6 +75,7 @@ from jigsawnet.strips import are_chads, are_printed, are_strips, common_scale, i
 from jigsawnet.types import (
     Alignment,
     Assembly,
+    BestGuess,
     Constraints,
     FloatArray,
     Piece,
@@ -721,6 +725,19 @@ def assemble_in_time(corridor: Corridor) -> tuple[Assembly, Corridor]:
     return hasty.get("assembly"), hasty
 
 
+def guess_places(
+    assembly: Assembly, rows: Candidates, borders: Borders, config: SolveConfig, constraints: Constraints
+) -> tuple[BestGuess, ...]:
+    """Where pieces that are not placed most likely belong, as far as a person has not excluded it; nothing is changed.
+
+    ``rows`` are all scored candidates, and their scores have to be probabilities.
+    """
+    if not assembly.unplaced or not len(rows):
+        return ()
+    allowed, is_free = free_places(rows, borders, constraints, config.compose)
+    return find_best_guesses(assembly, allowed, borders.center, is_free, constraints.aside)
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """What a solve gives: the assembly, the scored candidates it chose from, and the record of the run."""
@@ -730,6 +747,16 @@ class Solution:
     report: RunReport
     offered: Candidates
     """Of the candidates, those that the composer could choose from: what was sure enough to place a piece alone."""
+    puzzle: Puzzle
+
+    def __repr__(self) -> str:
+        return f"Solution({self.assembly.summary}, {self.report.seconds:.1f} s)"
+
+    def _repr_png_(self) -> bytes | None:
+        return result_png(self.puzzle, self.assembly)
+
+    def _repr_html_(self) -> str:
+        return result_html(self.puzzle, self.assembly, self.report.warnings)
 
 
 def solve_puzzle(
@@ -759,11 +786,12 @@ def solve_puzzle(
     rows = walk.get("scored").rows
     ranks = walk.config.fits_are_ranks or (candidates is not None and walk.config.chosen_scorer == "fit")
     warnings = puzzle.warnings + walk.get("candidates").notes + (() if ranks else describe_doubts(assembly, rows))
+    guesses = () if ranks else guess_places(assembly, rows, walk.get("borders"), walk.config, constraints)
     report = RunReport(
         __version__, puzzle.name, seed, made_by.stages, warnings, asdict(walk.config), walk.context.clock.seconds,
-        find_other_places(assembly, rows),
+        find_other_places(assembly, rows), guesses,
     )  # fmt: skip
-    return Solution(assembly, rows, report, made_by.offered)
+    return Solution(assembly, rows, report, made_by.offered, puzzle)
 
 
 def solve(puzzle: Puzzle, config: SolveConfig | None = None, *, context: Context | None = None) -> Assembly:

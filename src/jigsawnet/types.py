@@ -21,6 +21,8 @@ FloatArray = NDArray[np.float64]
 UNSURE = 0.5
 """Below this confidence a place is a guess: it is more likely wrong than right, or as likely."""
 
+_SHOWN_SIDE = 480
+
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)`` by long work."""
 
@@ -50,6 +52,18 @@ class Piece:
             raise ValueError(f"{self.name}: mask must be bool and as large as the image")
         _freeze(self.image, self.mask)
 
+    def __repr__(self) -> str:
+        height, width = self.mask.shape
+        return f"Piece({self.idx}, {self.name!r}, {width} x {height} px)"
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows: the picture without what lies outside the mask, large pieces smaller."""
+        import cv2  # noqa: PLC0415 - no stage of a solve comes here
+
+        step = -(-max(self.mask.shape) // _SHOWN_SIDE)
+        bgra = np.dstack([self.image[::step, ::step, ::-1], np.where(self.mask, np.uint8(255), np.uint8(0))[::step, ::step]])
+        return cv2.imencode(".png", np.ascontiguousarray(bgra))[1].tobytes()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Puzzle:
@@ -67,6 +81,9 @@ class Puzzle:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    def __repr__(self) -> str:
+        return f"Puzzle({self.name!r}, {len(self)} pieces, {len(self.warnings)} warnings)"
 
     def names(self) -> tuple[str, ...]:
         """Names in order of idx."""
@@ -212,6 +229,15 @@ class Assembly:
         """Placed pieces whose place is a guess: known to be less than `UNSURE` sure."""
         return tuple(idx for idx in sorted(self.poses) if self.confidence.get(idx, 1.0) < UNSURE)
 
+    @property
+    def summary(self) -> str:
+        """How much is placed, in words."""
+        parts = "1 part" if len(self.components) == 1 else f"{len(self.components)} parts"
+        return f"{len(self.poses)} of {self.n_pieces} pieces placed in {parts}, {len(self.joins)} joins"
+
+    def __repr__(self) -> str:
+        return f"Assembly({self.summary})"
+
     def fits(self, n_pieces: int) -> bool:
         """True when it is of so many pieces."""
         return self.n_pieces == n_pieces
@@ -249,6 +275,24 @@ class OtherPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class GuessedPlace:
+    """A place beside another piece, placed or not, and the ``probability`` that the two lie so."""
+
+    beside: int
+    beside_from_piece: SE2
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class BestGuess:
+    """Where a piece that is not placed most likely belongs, and the next best place (None: there is none worth naming)."""
+
+    piece: int
+    best: GuessedPlace
+    runner_up: GuessedPlace | None
+
+
+@dataclass(frozen=True, slots=True)
 class StageReport:
     """One stage of a run: its wall seconds and what it counted."""
 
@@ -271,6 +315,8 @@ class RunReport:
     """Of the whole command, from its start until this was written; stages taken from an earlier run do not count in it."""
     other_places: tuple[OtherPlace, ...] = ()
     """Where pieces fit about as well as where they lie."""
+    best_guesses: tuple[BestGuess, ...] = ()
+    """Where pieces that are not placed most likely belong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Out, progress_bars, say, say_notes
+from jigsawnet.cli.console import Command, Out, progress_bars, say, say_notes
 from jigsawnet.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TABLE_ONE, PAPER = "table-1", "paper"
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Command):
     """Measure on puzzles with known truth, and write JSON, tables and plots."""
 
     suite: Annotated[str, tyro.conf.Positional]

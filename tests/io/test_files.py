@@ -12,7 +12,7 @@ from jigsawnet.errors import FormatError, InputError, OutputError
 from jigsawnet.geometry import SE2
 from jigsawnet.io.files import make_folder, read_text, write_stream, write_text
 from jigsawnet.io.result_files import write_report
-from jigsawnet.types import OtherPlace, RunReport, StageReport
+from jigsawnet.types import BestGuess, GuessedPlace, OtherPlace, RunReport, StageReport
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -85,7 +85,9 @@ def test_report_is_plain_json(tmp_path: Path) -> None:
     stages = (StageReport("match", 1.25, {"candidates": 66}), StageReport("score", 0.5, {"mean": float("nan")}))
     config = {"path": tmp_path, "sizes": (np.int64(3), np.float64(0.5)), "inner": {"kinds": {"b", "a"}}, "none": None}
     other = OtherPlace((1, 2), 1, 0, SE2(0.5, 10.0, -2.0), 0.75, 0.8)
-    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config, 2.5, (other,))
+    guess = BestGuess(2, GuessedPlace(0, SE2(0.5, 1.0, 2.0), 0.4), GuessedPlace(1, SE2(0.0, 3.0, 4.0), 0.1))
+    alone = BestGuess(1, GuessedPlace(2, SE2(0.0, 5.0, 6.0), 0.2), None)
+    report = RunReport("1.2.3", "p\udc80", 7, stages, ("one piece is empty",), config, 2.5, (other,), (guess, alone))
     write_report(tmp_path / "report.json", report, ("a", "b", "c"))
     assert json.loads((tmp_path / "report.json").read_text()) == {
         "format": "jigsawnet/report",
@@ -108,6 +110,16 @@ def test_report_is_plain_json(tmp_path: Path) -> None:
                 "score": 0.75,
                 "chosen_score": 0.8,
             }
+        ],
+        "best_guesses": [
+            {
+                "fragment": "c",
+                "beside": "a",
+                "beside_from_fragment": [0.5, 1.0, 2.0],
+                "probability": 0.4,
+                "runner_up": {"beside": "b", "beside_from_fragment": [0.0, 3.0, 4.0], "probability": 0.1},
+            },
+            {"fragment": "b", "beside": "c", "beside_from_fragment": [0.0, 5.0, 6.0], "probability": 0.2, "runner_up": None},
         ],
         "config": {"path": str(tmp_path), "sizes": [3, 0.5], "inner": {"kinds": ["a", "b"]}, "none": None},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from jigsawnet.geometry import SE2
 from jigsawnet.render import assembly_svg, lay_out, render_assembly
-from jigsawnet.types import Assembly, Piece, Puzzle
+from jigsawnet.render.svg import SvgLayers
+from jigsawnet.types import Assembly, BestGuess, GuessedPlace, Piece, Puzzle
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -113,6 +115,75 @@ def test_the_tray_can_be_left_out(upright):
     some = upright.moved(lambda i: (0.0, 0.0), members=(0, 1))
     assert len(images_of(assembly_svg(upright.puzzle, some))) == 9
     assert len(images_of(assembly_svg(upright.puzzle, some, with_unplaced=False))) == 2
+
+
+def guess(turned, piece, beside, probability):
+    return BestGuess(
+        piece, GuessedPlace(beside, turned.truth.poses[beside].inverse() @ turned.truth.poses[piece], probability), None
+    )
+
+
+def test_best_guesses_are_a_pale_layer_of_their_own(turned):
+    some = turned.moved(lambda i: (0.0, 0.0), members=(0, 1, 3, 4))
+    guesses = (guess(turned, 2, 1, 0.432), guess(turned, 5, 2, 0.2), guess(turned, 7, 8, 0.15), guess(turned, 8, 7, 0.15))
+    plain, root = (ET.fromstring(assembly_svg(turned.puzzle, some, layers=SvgLayers(guesses=each))) for each in ((), guesses))
+    layer = next(each for each in root.findall(f"{SVG}g") if each.get("id") == "guesses")
+    assert layer.get(LABEL) == "Best guesses"
+    assert float(layer.get("opacity")) < 1
+    assert [each.get("id") for each in layer] == ["guess-2", "guess-5", "guess-7", "guess-8"]
+    assert layer[0].find(f"{SVG}title").text == "piece 2.png: best guess, 43 %, beside piece 1.png"
+    assert layer[0].find(f"{SVG}text").text == "43 %"
+    assert all(each.find(f"{SVG}polygon").get("stroke-dasharray") for each in layer)
+    layout = lay_out(turned.puzzle, some)
+    world = layout.canvas_from_piece[0] @ some.poses[0].inverse()
+    half = SE2(0.0, 0.5, 0.5)
+    for element, idx in zip(layer[:2], (2, 5), strict=True):  # 5 lies beside 2, which is guessed to lie beside 1
+        expected = (half @ world @ turned.truth.poses[idx] @ half.inverse()).matrix()
+        assert matrix_of(element.find(f"{SVG}image")) == pytest.approx(expected, abs=1e-6)
+    seven, eight = (matrix_of(each.find(f"{SVG}image")) for each in layer[2:])
+    true = (half @ turned.truth.poses[7].inverse() @ turned.truth.poses[8] @ half.inverse()).matrix()
+    assert np.linalg.inv(seven) @ eight == pytest.approx(true, abs=1e-6)
+    assert seven[1, 2] > float(plain.get("viewBox").split()[3]), "a group that leads to no placed piece lies below all else"
+    for group in (plain, root):  # the rest is the same
+        group.attrib.clear()
+    root.remove(layer)
+    assert ET.tostring(root) == ET.tostring(plain)
+
+
+def test_pictures_of_best_guesses_are_small_but_drawn_at_full_size(turned):
+    large = replace(
+        turned.puzzle.pieces[1],
+        image=np.kron(turned.puzzle.pieces[1].image, np.ones((6, 6, 1), np.uint8)),
+        mask=np.kron(turned.puzzle.pieces[1].mask, np.ones((6, 6), bool)),
+    )
+    puzzle = replace(turned.puzzle, pieces=(turned.puzzle.pieces[0], large, *turned.puzzle.pieces[2:]))
+    some = Assembly(9, {0: SE2.identity()}, ((0,),))
+    place = GuessedPlace(0, SE2(0.0, 80.0, 0.0), 0.3)
+    root = ET.fromstring(assembly_svg(puzzle, some, layers=SvgLayers(guesses=(BestGuess(1, place, None),))))
+    picture = root.find(f".//{SVG}g[@id='guess-1']/{SVG}image")
+    height, width, _ = pixels_of(picture).shape
+    assert max(height, width) < 0.5 * max(large.mask.shape)
+    times = float(picture.get("width")) / width
+    assert times == float(picture.get("height")) / height > 1
+    assert float(picture.get("width")) == pytest.approx(np.ptp(np.flatnonzero(large.mask.any(axis=0))) + 1, abs=4 * times)
+
+
+def test_what_is_guessed_to_lie_outside_of_the_drawing_is_seen_and_moves_nothing(turned):
+    some = turned.moved(lambda i: (0.0, 0.0), members=(4, 5))
+    layers = SvgLayers(guesses=(guess(turned, 3, 4, 0.4), guess(turned, 1, 4, 0.4)))
+    with_guesses, without = (ET.fromstring(assembly_svg(turned.puzzle, some, layers=each)) for each in (layers, None))
+    left, top, width, height = (float(v) for v in with_guesses.get("viewBox").split())
+    _, _, narrow, low = (float(v) for v in without.get("viewBox").split())
+    assert (left, top) == (pytest.approx(-81, abs=9), pytest.approx(-62, abs=9))
+    assert (width, height) == (narrow - left, low - top)
+    assert (with_guesses.get("width"), with_guesses.get("height")) == (f"{width:.0f}px", f"{height:.0f}px")
+    assert matrix_of(with_guesses.find(".//*[@id='piece-4']")) == pytest.approx(matrix_of(without.find(".//*[@id='piece-4']")))
+
+
+def test_without_the_tray_there_are_no_best_guesses(turned):
+    some = turned.moved(lambda i: (0.0, 0.0), members=(0, 1))
+    layers = SvgLayers(guesses=(guess(turned, 2, 1, 0.4),))
+    assert "guess" not in assembly_svg(turned.puzzle, some, with_unplaced=False, layers=layers)
 
 
 def test_pieces_lie_inside_the_drawing(turned):

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from jigsawnet.candidates import FEATURES, MIDDLE, Candidates
-from jigsawnet.score.rivals import Claims, best_rivals
+from jigsawnet.candidates import FEATURES, MIDDLE, Candidates, Claims
+from jigsawnet.score.rivals import best_rivals
 
 LOWEST = -9.0
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from jigsawnet.cli.commands import COMMANDS, without_collecting
-from jigsawnet.cli.speech import say, say_error
+from jigsawnet.cli.speech import hushed, say, say_error, say_notes
 from jigsawnet.errors import TROUBLE, sentence_of
 from jigsawnet.version import __version__
 
@@ -22,6 +22,7 @@ EXAMPLES = """
   jigsawnet shred photo.jpg -o pieces/         cut a picture into pieces, to try it
   jigsawnet eval result/ --truth pieces/       how much of the result is right"""
 EXIT_CODES = (
+    "Every command takes --quiet (print nothing but errors) and --config FILE (options, instead of jigsawnet.toml).\n\n"
     "Exit code 0: done, every piece is placed in one picture; 1: solved in part, or partly by guesses;\n"
     "2: bad input, said in one sentence; 130: stopped."
 )
@@ -68,12 +69,14 @@ def _run(words: list[str], alone: bool) -> int:
     if words[0] not in COMMANDS:
         return _no_such_command(words[0])
     with without_collecting():
-        import tyro  # noqa: PLC0415 - not needed to list the commands
+        from jigsawnet.cli.parsing import parse  # noqa: PLC0415 - not needed to list the commands
 
-        command = tyro.cli(COMMANDS[words[0]].load(), prog=f"jigsawnet {words[0]}", args=words[1:])
+        command, notes = parse(words[0], words[1:])
         if alone:
             gc.freeze()  # what was imported stays: it need not be looked through again and again
-    return int(command.run())
+    with hushed(command.quiet):
+        say_notes(notes)
+        return int(command.run())
 
 
 def _say_help(*, error: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Flag, Operator, Out, say, say_notes
+from jigsawnet.cli.console import Command, Flag, Operator, Out, say, say_notes
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.case_file import CASE_SUFFIX
 from jigsawnet.runs.case import OWN_WEIGHTS, folder_of, is_case, pack_run, unpack_run
@@ -16,7 +16,7 @@ from jigsawnet.runs.history import check_operator
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Command):
     """Pack a run into one case file, to hand over.
 
     It holds the pieces, what was found, the results, the edits and the history, and no path of this machine. It can be opened
@@ -44,7 +44,7 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpack:
+class Unpack(Command):
     """Open a case file into a run folder.
 
     All that is in it is looked through first: a file that was cut short, altered or made to do harm is refused, and nothing is

@@ -17,6 +17,8 @@ class Entry:
     module: str
     name: str
     summary: str
+    looks: bool = True
+    """Whether it takes options from a jigsawnet.toml that it finds; one that is named is taken by every command."""
 
     def load(self) -> Any:
         """The class, from which tyro makes the options."""
@@ -43,12 +45,15 @@ COMMANDS = {
     ),
     "shred": Entry("shred", "Shred", "Cut pictures into pieces whose true places are known, for tests, training and trials."),
     "eval": Entry("evaluate", "Eval", "Compare a result with the truth."),
-    "bench": Entry("jigsawnet_bench.cli", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots."),
+    "bench": Entry(
+        "jigsawnet_bench.cli", "Bench", "Measure on puzzles with known truth, and write JSON, tables and plots.", looks=False
+    ),  # figures must not change by a file that happens to lie there
     "train": Entry(
         "train",
         "Train",
         "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
+    "completion": Entry("completion", "Completion", "Print a script with which bash or zsh completes commands and options."),
     "doctor": Entry("doctor", "Doctor", "Look whether all that is needed is here: versions, weights, memory, browser."),
 }
 

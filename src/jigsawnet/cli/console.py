@@ -5,20 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from jigsawnet.cli.speech import say, say_error, say_notes
+from jigsawnet.cli.speech import answer, is_hushed, say, say_error, say_notes
 from jigsawnet.errors import ConfigError
 from jigsawnet.types import Progress, no_progress
 
-__all__ = ["Flag", "Operator", "Out", "check_seed", "progress_bars", "say", "say_error", "say_notes"]
+__all__ = ["Command", "Flag", "Operator", "Out", "answer", "check_seed", "progress_bars", "say", "say_error", "say_notes"]
 
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
 Operator = Annotated[str, tyro.conf.arg(metavar="NAME")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """The options that every command has."""
+
+    quiet: Flag = False
+    """Print nothing but errors, and what the command is there to print."""
+    settings: Annotated[Path | None, tyro.conf.arg(name="config", metavar="FILE")] = None
+    """Take options that are not given here from this file, instead of the jigsawnet.toml of the working folder."""
+    from_file: Annotated[tuple[str, ...], tyro.conf.Fixed, tyro.conf.Suppress] = ()
+    """Not an option: which ones were taken from the file."""
 
 
 def check_seed(seed: int) -> None:
@@ -30,7 +43,7 @@ def check_seed(seed: int) -> None:
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
     """A bar with time left for each stage, on a terminal; nothing elsewhere."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if is_hushed() or sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
     from rich.console import Console  # noqa: PLC0415 - takes a while to load, and only a terminal needs it

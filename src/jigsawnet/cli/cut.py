@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from jigsawnet.cli.console import Out, progress_bars, say, say_notes
+from jigsawnet.cli.console import Command, Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
 from jigsawnet.fragments.check import Finding
 from jigsawnet.io.images import silent_decoders
@@ -24,7 +24,7 @@ BACK_FOLDER = "back"
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Command):
     """Cut the pieces out of scans or photos that show many of them on one plain background."""
 
     scans: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SCAN", help_behavior_hint="(required)")]

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 
-from jigsawnet.cli.console import Flag, say
+from jigsawnet.cli.commands import COMMANDS
+from jigsawnet.cli.console import Command, Flag, answer
+from jigsawnet.cli.parsing import SETTINGS_FILE
 from jigsawnet.errors import JigsawNetError
 from jigsawnet.version import __version__
 
@@ -30,7 +33,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Doctor:
+class Doctor(Command):
     """Look whether all that is needed is here: versions, weights, memory, browser.
 
     Exit code 0: all is well; 1: something is missing, and a line says what to do.
@@ -43,10 +46,10 @@ class Doctor:
         """Look and tell."""
         found = [*_look()]
         if self.json:
-            say(json.dumps([asdict(finding) for finding in found]))
+            answer(json.dumps([asdict(finding) for finding in found]))
         else:
             for finding in found:
-                say(f"{finding.state:<4}  {finding.what}: {finding.words}")
+                answer(f"{finding.state:<4}  {finding.what}: {finding.words}")
         return 1 if any(finding.state == "bad" for finding in found) else 0
 
 
@@ -56,6 +59,7 @@ def _look() -> Iterator[Finding]:
         yield _library(name)
     yield _weights()
     yield _compiled()
+    yield from _settings()
     yield _memory()
     for extra, names in EXTRAS.items():
         missing = [name for name in names if find_spec(name) is None]
@@ -86,6 +90,20 @@ def _compiled() -> Finding:
 
     words = "is there" if is_compiled() else "is prepared by the first solve, which takes longer"
     return Finding("compiled code", "ok" if is_compiled() else "note", words)
+
+
+def _settings() -> Iterator[Finding]:
+    """The options for all commands in the jigsawnet.toml of the working folder, if there is one."""
+    from jigsawnet.cli.settings import read_settings  # noqa: PLC0415
+
+    path = Path(SETTINGS_FILE)
+    if not path.is_file():
+        return
+    try:
+        names = [f"{name} {key}" for name, entry in COMMANDS.items() for key in read_settings(path, name, entry.load()).names]
+        yield Finding(SETTINGS_FILE, "ok", f"here, with options: {', '.join(names) or 'none'}")
+    except JigsawNetError as error:
+        yield Finding(SETTINGS_FILE, "bad", str(error))
 
 
 def _memory() -> Finding:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from jigsawnet.candidates import Candidates
-from jigsawnet.cli.console import Flag, say
+from jigsawnet.cli.console import Command, Flag, answer
 from jigsawnet.errors import ConfigError
 from jigsawnet.evaluation.metrics import candidate_recall, evaluate
 from jigsawnet.evaluation.reliability import confidence_bins
@@ -24,7 +24,7 @@ from jigsawnet.types import Join
 
 
 @dataclass(frozen=True, slots=True)
-class Eval:
+class Eval(Command):
     """Compare a result with the truth."""
 
     result: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RESULT")]
@@ -63,7 +63,7 @@ class Eval:
             bins = confidence_bins(puzzle, assembly, truth)
             values["confidence"] = {what: [dataclasses.asdict(each) for each in found] for what, found in bins.items()}
         for line in [json.dumps(values)] if self.json else _metric_lines(values):
-            say(line)
+            answer(line)
         return 0
 
 

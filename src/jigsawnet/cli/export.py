@@ -8,13 +8,13 @@ from typing import Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Out, say, say_notes
+from jigsawnet.cli.console import Command, Out, say, say_notes
 from jigsawnet.runs import open_run
 from jigsawnet.runs.export import ExportConfig, export_pages
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class Export(Command):
     """Write the pages of a run as PDF, TIFF, PNG, SVG and more, for archives and for print.
 
     Pages are as they lie after what was done in the workbench: named, in their order, turned as they are.

@@ -13,6 +13,8 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import tyro
+
 from jigsawnet.cli.commands import COMMANDS
 
 _INTRO = """# Commands
@@ -53,11 +55,14 @@ def groups_of(cls: Any, prefix: str = "") -> Iterator[Group]:
     hints, helps = get_type_hints(cls, include_extras=True), field_help(cls)
     own: list[Option] = []
     nested: list[Group] = []
-    for item in fields(cls):
-        kind, notes = _unwrap(hints[item.name])
+    inherited = {item.name for parent in cls.__mro__[1:] if is_dataclass(parent) for item in fields(parent)}
+    for item in sorted(fields(cls), key=lambda item: item.name in inherited):
+        kind, notes = unwrap(hints[item.name])
+        if tyro.conf.Fixed in notes:
+            continue
         if is_dataclass(kind):
             flat = any(getattr(note, "name", None) == "" for note in notes)
-            inner = list(groups_of(kind, prefix if flat else f"{prefix}{_dashed(item.name)}."))
+            inner = list(groups_of(kind, prefix if flat else f"{prefix}{dashed(item.name)}."))
             own += inner[0].options if flat else ()
             nested += inner[1:] if flat else inner
         else:
@@ -68,9 +73,11 @@ def groups_of(cls: Any, prefix: str = "") -> Iterator[Group]:
 
 def field_help(cls: Any) -> dict[str, str]:
     """The string under each field of a dataclass."""
+    found: dict[str, str] = {}
+    for parent in filter(is_dataclass, cls.__mro__[1:]):
+        found |= field_help(parent)
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     assert isinstance(body, ast.ClassDef)
-    found: dict[str, str] = {}
     for field_line, below in zip(body.body, body.body[1:], strict=False):
         if isinstance(field_line, ast.AnnAssign) and isinstance(field_line.target, ast.Name) and isinstance(below, ast.Expr):
             found[field_line.target.id] = " ".join(str(ast.literal_eval(below.value)).split())
@@ -101,14 +108,14 @@ def _option(item: Field[Any], kind: Any, notes: tuple[Any, ...], prefix: str, wo
     metavar = next((note.metavar for note in notes if getattr(note, "metavar", None)), None)
     aliases = next((note.aliases for note in notes if getattr(note, "aliases", None)), ())
     takes, default = _takes(kind, metavar), _default(item)
-    if any(str(note).lower().find("positional") >= 0 for note in notes):
-        takes = takes if metavar else item.name.upper()
+    if is_positional(notes):
+        takes = takes if metavar or "|" in takes else item.name.upper()
         return Option(takes.split()[0], takes, default, words, positional=True)
-    name = f"--{prefix}{_dashed(item.name)}"
+    name = f"--{prefix}{next((note.name for note in notes if getattr(note, 'name', None)), dashed(item.name))}"
     if kind is bool:
         pairs = not any("createpairsoff" in str(note).lower().replace("_", "") for note in notes)
         if pairs:
-            name += f", --{prefix}no-{_dashed(item.name)}"
+            name += f", --{prefix}no-{dashed(item.name)}"
         return Option(name, "", default, words)
     return Option(", ".join([*aliases, name]), takes, default, words)
 
@@ -137,16 +144,22 @@ def _default(item: Field[Any]) -> str:
     return f"`{' '.join(map(str, item.default)) if isinstance(item.default, tuple) else item.default}`"
 
 
-def _unwrap(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+def is_positional(notes: tuple[Any, ...]) -> bool:
+    """True for an argument that has no name on the command line."""
+    return any("positional" in str(note).lower() for note in notes)
+
+
+def unwrap(hint: Any) -> tuple[Any, tuple[Any, ...]]:
     """A type without its notes, and the notes."""
     if get_origin(hint) is Annotated:
         kind, *notes = get_args(hint)
-        inner, more = _unwrap(kind)
+        inner, more = unwrap(kind)
         return inner, (*notes, *more)
     return hint, ()
 
 
-def _dashed(name: str) -> str:
+def dashed(name: str) -> str:
+    """A name as options are written."""
     return name.replace("_", "-")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 import tyro
 
-from jigsawnet.cli.console import say
+from jigsawnet.cli.console import Command, say
 from jigsawnet.errors import ConfigError, OutputError
 from jigsawnet.fragments.markers import CELLS, MARGIN_MM, MARKER_MM, PAPERS, Paper, PaperName, marker_cells
 from jigsawnet.io.drawing_pdf import Color, Rectangle, Words, drawing_pdf
@@ -32,7 +32,7 @@ _CLEAR_MM = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Command):
     """Make a page with markers to print: photographs of pieces on it are straightened exactly."""
 
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FILE")]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 import tyro
 
-from jigsawnet.cli.console import Out, check_seed, say, say_notes
+from jigsawnet.cli.console import Command, Out, check_seed, say, say_notes
 from jigsawnet.errors import ConfigError, InputError
 from jigsawnet.io.assembly_json import write_assembly
 from jigsawnet.io.authors import write_ground_truth
@@ -25,7 +25,7 @@ PresetName = Literal["fresco", "torn-photo", "torn-page", "phone", "old-print", 
 
 
 @dataclass(frozen=True, slots=True)
-class Shred:
+class Shred(Command):
     """Cut pictures into pieces whose true places are known, for tests, training and trials."""
 
     images: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="PICTURE", help_behavior_hint="(required)")]

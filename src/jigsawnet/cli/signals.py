@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from jigsawnet.cli.speech import is_hushed
 from jigsawnet.stopping import Stop
 
 _HINT = b"\nStopping: the best so far is being written. Ctrl-C again leaves at once.\n"
@@ -28,7 +29,7 @@ def stop_on_signals(stop: Stop) -> Iterator[None]:
         if count > 1:
             raise KeyboardInterrupt
         stop.request()
-        if sys.stderr is not None and sys.stderr.isatty():
+        if not is_hushed() and sys.stderr is not None and sys.stderr.isatty():
             with suppress(OSError):
                 os.write(2, _HINT)  # print is not for signal handlers
 

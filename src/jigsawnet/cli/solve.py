@@ -14,7 +14,7 @@ import tyro
 
 from jigsawnet.borders import is_compiled, mark_compiled
 from jigsawnet.cli.commands import without_collecting
-from jigsawnet.cli.console import Flag, Operator, Out, check_seed, progress_bars, say, say_error, say_notes
+from jigsawnet.cli.console import Command, Flag, Operator, Out, answer, check_seed, progress_bars, say, say_error, say_notes
 from jigsawnet.cli.signals import leave_on_signals, stop_on_signals
 from jigsawnet.cli.view import hold_workbench, watching
 from jigsawnet.config import SolveConfig
@@ -36,7 +36,7 @@ STOPPED = 130
 
 
 @dataclass(frozen=True, slots=True)
-class Solve:
+class Solve(Command):
     """Put pieces together, from a folder of them or from scans that show many.
 
     The pieces and -o are all that is needed; the options of the single stages further down are for fine tuning.
@@ -111,6 +111,7 @@ class Solve:
             self.tiff,
             self.full_picture,
             self.weights,
+            self.from_file,
         )
         if self.review:
             return self._review(request)
@@ -176,7 +177,7 @@ def _say_run(run: Run, as_json: bool) -> None:
     assembly, report = run.assembly, run.report
     seconds = run.seconds
     if as_json:
-        say(json.dumps({
+        answer(json.dumps({
             "out": str(run.folder), "pieces": assembly.n_pieces, "placed": len(assembly.poses),
             "guesses": len(run.guesses), "components": len(assembly.components), "seconds": round(seconds, 3),
             "warnings": report.warnings,

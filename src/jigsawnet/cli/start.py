@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Flag, say
+from jigsawnet.cli.console import Command, Flag, say
 from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.cli.view import check_web, hold_workbench, invite
 from jigsawnet.errors import JigsawNetError, OutputError
@@ -28,7 +28,7 @@ _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class Start(Command):
     """Open the page in the browser to drop scans on: cut out, solve, correct and export without a command.
 
     Nothing leaves this machine: the page is served to 127.0.0.1 only, at an address that opens once. Cases are kept in a folder

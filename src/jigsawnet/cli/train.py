@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from jigsawnet.cli.console import Out, progress_bars, say, say_notes
+from jigsawnet.cli.console import Command, Out, progress_bars, say, say_notes
 from jigsawnet.errors import InputError
 from jigsawnet.learned import CARD, MANIFEST, load_learned
 from jigsawnet.training.config import TrainConfig
@@ -24,7 +24,7 @@ _NEEDED = {"torch": "PyTorch", "onnx": "onnx", "matplotlib": "matplotlib"}
 
 
 @dataclass(frozen=True, slots=True)
-class Train:
+class Train(Command):
     """Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.
 
     Writes a folder of weights that solve can use: a network that is trained, the coefficients that are fitted with it, and all

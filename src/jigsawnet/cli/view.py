@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from jigsawnet.cli.case import opened
-from jigsawnet.cli.console import Flag, Operator, say, say_notes
+from jigsawnet.cli.console import Command, Flag, Operator, answer, say, say_notes
 from jigsawnet.cli.signals import leave_on_signals
 from jigsawnet.errors import ConfigError
 from jigsawnet.io.files import can_write_in
@@ -33,7 +33,7 @@ TAKEN = "The workbench is open on {folder} already{holder}; use that window, or 
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Command):
     """Open a run in the browser, to see it, correct it and solve on.
 
     Nothing leaves this machine: the page is served to 127.0.0.1 only, at an address that opens once. What you do is kept in
@@ -100,7 +100,7 @@ def hold_workbench(folder: Path) -> Iterator[None]:
 
 def invite(address: str, no_browser: bool, what: str = "The workbench") -> None:
     """Print the address and, unless it is not wanted, open it."""
-    say(f"{what} is open at {address}")
+    (answer if no_browser else say)(f"{what} is open at {address}")  # without it nobody gets in
     say("Ctrl-C ends it.")
     if not no_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

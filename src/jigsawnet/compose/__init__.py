@@ -20,14 +20,14 @@ from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.grid import GridScores
 from jigsawnet.compose.hierarchical import compose_hierarchical
-from jigsawnet.compose.intersection import allowed_overlap
+from jigsawnet.compose.intersection import allowed_overlap, placements_intersect
 from jigsawnet.compose.paper_glc import compose_paper_glc
 from jigsawnet.compose.paper_hlm import compose_paper_hlm
 from jigsawnet.compose.problem import Pace, Problem, finish_assembly
 from jigsawnet.compose.second_round import Evidence, SecondRoundStats, second_round
 from jigsawnet.context import Context
 from jigsawnet.registry import Registry
-from jigsawnet.types import Assembly, Constraints
+from jigsawnet.types import Assembly, Constraints, FloatArray
 
 __all__ = [
     "Components",
@@ -41,6 +41,7 @@ __all__ = [
     "compose",
     "compose_chads",
     "composers",
+    "free_places",
     "join_blocks",
     "second_round",
 ]  # fmt: skip
@@ -83,3 +84,16 @@ def compose(
     config = replace(config, overlap_px=overlap.free_px, max_overlap=overlap.share)
     problem = prepare_problem(rows, borders, constraints, names, overlap)
     return finish_assembly(problem, composers[composer](problem, config, Pace(context), np.random.default_rng(seed)))
+
+
+def free_places(
+    rows: Candidates, borders: Borders, constraints: Constraints, config: ComposeConfig
+) -> tuple[Candidates, Callable[[FloatArray, FloatArray], bool]]:
+    """What a person leaves of scored candidates, and whether pieces may lie beside others as rows ``(K, 4)`` in one frame."""
+    said = Constraints(forbidden=constraints.forbidden, aside=constraints.aside, hints=constraints.hints)
+    problem = prepare_problem(rows, borders, said, overlap=allowed_overlap(config.overlap, rows, borders))
+
+    def is_free(fixed: FloatArray, moving: FloatArray) -> bool:
+        return not placements_intersect(borders, fixed, moving, problem.overlap)
+
+    return problem.rows, is_free

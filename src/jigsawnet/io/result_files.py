@@ -13,7 +13,7 @@ from types import MappingProxyType
 from jigsawnet.geometry import pose_row, wrap_angle
 from jigsawnet.io.files import write_text
 from jigsawnet.io.json_files import to_json
-from jigsawnet.types import Assembly, RunReport
+from jigsawnet.types import Assembly, GuessedPlace, RunReport
 
 REPORT_FORMAT, REPORT_VERSION = "jigsawnet/report", 1
 POSES_FILE = "poses.csv"
@@ -75,7 +75,7 @@ def pages_to_csv(assembly: Assembly, names: Sequence[str], pages: Sequence[tuple
 def write_report(path: Path, report: RunReport, names: Sequence[str] = ()) -> None:
     """Write ``report.json``: how long each stage took, and with which options; numbers that are not finite become null.
 
-    ``names`` of the pieces are needed for other places.
+    ``names`` of the pieces are needed for other places and best guesses.
     """
     data = {
         "format": REPORT_FORMAT,
@@ -97,9 +97,22 @@ def write_report(path: Path, report: RunReport, names: Sequence[str] = ()) -> No
             }
             for place in report.other_places
         ],
+        "best_guesses": [
+            {"fragment": names[guess.piece], **_guessed(guess.best, names)}
+            | {"runner_up": None if guess.runner_up is None else _guessed(guess.runner_up, names)}
+            for guess in report.best_guesses
+        ],
         "config": report.config,
     }
     write_text(path, to_json(data))
+
+
+def _guessed(place: GuessedPlace, names: Sequence[str]) -> dict[str, object]:
+    return {
+        "beside": names[place.beside],
+        "beside_from_fragment": [round(value, 6) for value in pose_row(place.beside_from_piece)],
+        "probability": round(place.probability, 6),
+    }
 
 
 def _harmless(name: str) -> str:

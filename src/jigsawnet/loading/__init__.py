@@ -79,6 +79,10 @@ class Loaded:
     dpi: float | None = None
     checks: tuple[CheckPicture, ...] = ()
 
+    def __repr__(self) -> str:
+        known = f", {self.dpi:g} dpi" if self.dpi else ""
+        return f"Loaded({len(self.puzzle)} pieces of {self.puzzle.name!r}, {len(self.backs)} backs{known})"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "backs", MappingProxyType(dict(self.backs)))
 

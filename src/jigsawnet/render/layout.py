@@ -89,8 +89,8 @@ def lay_out(puzzle: Puzzle, assembly: Assembly, *, with_unplaced: bool = False, 
     """
     components = [{idx: assembly.poses[idx] for idx in component} for component in assembly.components]
     tray = assembly.unplaced if with_unplaced else ()
-    picture, width, height = _pack(puzzle, components, margin_px, row_width=0)
-    below, tray_width, tray_height = _pack(puzzle, [{idx: SE2.identity()} for idx in tray], margin_px, row_width=width)
+    picture, width, height = pack(puzzle, components, margin_px, row_width=0)
+    below, tray_width, tray_height = pack(puzzle, [{idx: SE2.identity()} for idx in tray], margin_px, row_width=width)
     top = height + margin_px if height and tray_height else height
     poses = picture | {idx: replace(pose, y=pose.y + top) for idx, pose in below.items()}
     return Layout(poses, max(width, tray_width, 1), max(top + tray_height, 1), tray)
@@ -102,6 +102,15 @@ def outline(piece: Piece) -> FloatArray:
     if not curves:
         return np.zeros((1, 2))
     return np.concatenate([curve.reshape(-1, 2) for curve in curves]).astype(np.float64)
+
+
+def simple_outline(piece: Piece, tolerance_px: float) -> FloatArray:
+    """The outer border with few points, ``(N, 2)`` px in the piece's frame."""
+    curves, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    if not curves:
+        return np.zeros((1, 2))
+    largest = max(curves, key=cv2.contourArea)
+    return np.asarray(cv2.approxPolyDP(largest, tolerance_px, True), dtype=np.float64).reshape(-1, 2)
 
 
 def _outline_points(puzzle: Puzzle, poses: Mapping[int, SE2]) -> FloatArray:
@@ -117,10 +126,10 @@ def _upright_turn(points: FloatArray) -> float:
     return turn + math.pi / 2 if turn < -math.pi / 4 + 1e-6 else turn
 
 
-def _pack(
+def pack(
     puzzle: Puzzle, components: Iterable[Mapping[int, SE2]], margin_px: int, row_width: int
 ) -> tuple[dict[int, SE2], int, int]:
-    """Pack components or single pieces into rows; returns poses in the packed frame, width and height used (0, 0 for none)."""
+    """Pack components or single pieces into rows; gives poses in the packed frame, width and height used (0, 0 for none)."""
     components = list(components)
     bounds = [(points.min(axis=0), points.max(axis=0)) for points in (_outline_points(puzzle, c) for c in components)]
     sizes = [(_cells(high[0] - low[0]), _cells(high[1] - low[1])) for low, high in bounds]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +19,17 @@ import numpy as np
 
 from jigsawnet.geometry import SE2
 from jigsawnet.render.cutout import cut_out, mask_box
-from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out, outline
-from jigsawnet.types import Assembly, Piece, Puzzle
+from jigsawnet.render.guessed import DrawnGuesses, lay_out_guesses
+from jigsawnet.render.image import shrink_piece
+from jigsawnet.render.layout import MARGIN_PX, Layout, lay_out, outline, simple_outline
+from jigsawnet.types import Assembly, BestGuess, Piece, Puzzle
 
 _NOT_XML = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MM_PER_INCH = 25.4
 _PAD_PX = 1
+_GUESSED_PX = 200
+"""Pictures of best guesses are at most so large."""
+_GUESS_COLOR = "#7b3294"
 _AT_A_TIME = 256
 """Pieces that are drawn ahead of what is written."""
 _HALF_PIXEL = SE2(0.0, 0.5, 0.5)
@@ -33,12 +39,14 @@ _HALF_PIXEL = SE2(0.0, 0.5, 0.5)
 class SvgLayers:
     """Layers on top of the pieces: ``outlines`` None is no such layer, False one that is not shown.
 
-    ``title`` is what the layer of the pieces is called, where there is one component.
+    ``title`` is what the layer of the pieces is called, where there is one component. ``guesses`` are drawn pale, over the
+    picture where they lead to a placed piece, else below the tray; without the tray, not at all.
     """
 
     title: str = ""
     outlines: bool | None = None
     names: bool = False
+    guesses: tuple[BestGuess, ...] = ()
 
 
 def assembly_svg(
@@ -79,12 +87,13 @@ def svg_lines(
     """The lines of `assembly_svg`, one after the other: of thousands of pieces they are more than should be held at once."""
     layers = layers or SvgLayers()
     layout = lay_out(puzzle, assembly, with_unplaced=with_unplaced, margin_px=margin_px)
+    guessed = lay_out_guesses(puzzle, layout, layers.guesses, margin_px)
+    left, top, width, height = guessed.box
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         ' xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" version="1.1"'
-        f' width="{_side(layout.width, dpi)}" height="{_side(layout.height, dpi)}"'
-        f' viewBox="0 0 {layout.width} {layout.height}">'
+        f' width="{_side(width, dpi)}" height="{_side(height, dpi)}" viewBox="{left} {top} {width} {height}">'
     )
     yield f"<title>{_text(puzzle.name)}</title>"
     with ThreadPoolExecutor() as pool:
@@ -93,6 +102,8 @@ def svg_lines(
             yield from _layer(f"component-{number}", title, _images(pool, puzzle, layout, component))
         if layout.tray:
             yield from _layer("unplaced", "Unplaced pieces", _images(pool, puzzle, layout, layout.tray))
+    if guessed.canvas_from_piece:
+        yield from _guesses(puzzle, guessed, layers.guesses)
     if layers.outlines is not None:
         yield from _outlines(puzzle, layout, layers.outlines)
     yield from _names(puzzle, layout, layers.names)
@@ -126,6 +137,31 @@ def _outlines(puzzle: Puzzle, layout: Layout, shown: bool) -> Iterator[str]:
     yield "</g>"
 
 
+def _guesses(puzzle: Puzzle, guessed: DrawnGuesses, guesses: Sequence[BestGuess]) -> Iterator[str]:
+    """Lines of a layer with small pale pictures, dashed borders, and how likely each place is."""
+    best = {guess.piece: guess.best for guess in guesses}
+    yield '<g inkscape:groupmode="layer" id="guesses" inkscape:label="Best guesses" opacity="0.6">'
+    for idx, pose in sorted(guessed.canvas_from_piece.items(), key=lambda item: (item[0] in best, item[0])):
+        piece, place = puzzle.pieces[idx], best.get(idx)
+        left, top, width, height = mask_box(piece.mask)
+        likely = f"{100 * place.probability:.0f} %" if place else ""
+        what = f"best guess, {likely}, beside {puzzle.pieces[place.beside].name}" if place else "not placed"
+        times, size = max(1, math.ceil(max(width, height) / _GUESSED_PX)), max(8.0, min(width, height) / 5)
+        points = _HALF_PIXEL @ pose @ simple_outline(piece, 0.5 * times)
+        x, y = _HALF_PIXEL @ pose @ np.array([left + (width - 1) / 2, top + (height - 1) / 2])
+        yield f'<g id="guess-{idx}"><title>{_text(f"{piece.name}: {what}")}</title>'
+        yield _picture(shrink_piece(piece, times), pose, times)
+        yield (
+            f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points.tolist())}" fill="none" stroke="{_GUESS_COLOR}"'
+            f' stroke-width="{size / 10:.1f}" stroke-dasharray="{size / 2:.1f} {size / 3:.1f}"/>'
+        )
+        yield (
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}" text-anchor="middle" font-family="sans-serif"'
+            f' fill="{_GUESS_COLOR}" stroke="#fff" stroke-width="{size / 6:.1f}" paint-order="stroke">{likely}</text></g>'
+        )
+    yield "</g>"
+
+
 def _display(shown: bool) -> str:
     return "inline" if shown else "none"
 
@@ -155,7 +191,14 @@ def _side(length_px: int, dpi: float | None) -> str:
 
 
 def _image(piece: Piece, canvas_from_piece: SE2) -> str:
-    """One piece as an ``<image>`` element."""
+    """One piece as an ``<image>`` element with its name."""
+    name = _text(piece.name)
+    named = f' id="piece-{piece.idx}" inkscape:label="{name}"'
+    return _picture(piece, canvas_from_piece, 1, named, f"<title>{name}</title>")
+
+
+def _picture(piece: Piece, canvas_from_piece: SE2, times: int, attributes: str = "", inside: str = "") -> str:
+    """A piece that was made so many times smaller, as an ``<image>`` element of its full size."""
     cutout = cut_out(piece, _PAD_PX)
     bgra = cv2.cvtColor(cutout.image, cv2.COLOR_RGB2BGRA)
     bgra[..., 3] = np.where(cutout.mask, np.uint8(255), np.uint8(0))
@@ -163,11 +206,10 @@ def _image(piece: Piece, canvas_from_piece: SE2) -> str:
     height, width = cutout.mask.shape
     m = (_HALF_PIXEL @ canvas_from_piece @ _HALF_PIXEL.inverse()).matrix()
     numbers = " ".join(_number(v) for v in (m[0, 0], m[1, 0], m[0, 1], m[1, 1], m[0, 2], m[1, 2]))
-    name = _text(piece.name)
     return (
-        f'<image id="piece-{piece.idx}" inkscape:label="{name}" x="{cutout.left}" y="{cutout.top}"'
-        f' width="{width}" height="{height}" preserveAspectRatio="none" transform="matrix({numbers})"'
-        f' xlink:href="data:image/png;base64,{base64.b64encode(png.tobytes()).decode("ascii")}"><title>{name}</title></image>'
+        f'<image{attributes} x="{times * cutout.left}" y="{times * cutout.top}"'
+        f' width="{times * width}" height="{times * height}" preserveAspectRatio="none" transform="matrix({numbers})"'
+        f' xlink:href="data:image/png;base64,{base64.b64encode(png.tobytes()).decode("ascii")}">{inside}</image>'
     )
 
 

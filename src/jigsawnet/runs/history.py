@@ -44,8 +44,9 @@ class History:
     def solved(self, run: Run, what: str = "solved") -> None:
         """A solve is done: with which version and options, from what, and what came of it."""
         assembly, request = run.assembly, run.request
+        from_file = {"from_file": list(request.from_file)} if request.from_file else {}
         self.add(
-            what, jigsawnet=__version__, seed=request.seed, options=changed_options(request),
+            what, jigsawnet=__version__, seed=request.seed, options=changed_options(request), **from_file,
             inputs=_inputs_digest(self.folder), pieces=assembly.n_pieces, placed=len(assembly.poses),
             components=len(assembly.components), seconds=round(run.seconds, 1), cut_short=run.cut_short,
             stages=list(run.done),

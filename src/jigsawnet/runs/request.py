@@ -37,6 +37,8 @@ class Request:
     """Draw the picture as large as it is, however large that is."""
     weights: Path | None = None
     """Folder of a learned bundle, instead of the one that comes with the package."""
+    from_file: tuple[str, ...] = ()
+    """Which options came from a settings file, for the record: ``jigsawnet.toml: workers``."""
 
     @property
     def effective_config(self) -> SolveConfig:

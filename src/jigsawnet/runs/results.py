@@ -22,7 +22,7 @@ from jigsawnet.io.staged import staged_folder
 from jigsawnet.match.stitch import stitch_lines
 from jigsawnet.render.image import MAX_PIXELS, render_assembly, render_back, shrink_piece, shrink_to_preview
 from jigsawnet.render.report import ReportInput, report_html
-from jigsawnet.render.svg import svg_lines
+from jigsawnet.render.svg import SvgLayers, svg_lines
 from jigsawnet.runs.request import request_to_plain
 from jigsawnet.types import Alignment, Assembly, Puzzle, RunReport, UInt8Array
 
@@ -79,7 +79,7 @@ def _write_files(run: Run, folder: Path) -> None:
     note = (_SMALLER.format(shrink=shrink),) if shrink > 1 else ()
     shown = _Shown(run, replace(run.report, warnings=(*run.report.warnings, *note)), puzzle, assembly, shrink)
     with ThreadPoolExecutor() as pool:
-        drawing, data = pool.submit(_write_drawing, run, folder), pool.submit(_write_candidates, run, folder)
+        drawing, data = pool.submit(_write_drawing, shown, folder), pool.submit(_write_candidates, run, folder)
         picture = render_assembly(puzzle, assembly, max_pixels=limit)
         written = [pool.submit(write, shown, folder, picture) for write in (_write_pictures, _write_page)]
         for each in (drawing, data, *written):
@@ -116,9 +116,11 @@ def _write_page(shown: _Shown, folder: Path, picture: UInt8Array) -> None:
     write_text(folder / "report.html", report_html(facts))
 
 
-def _write_drawing(run: Run, folder: Path) -> None:
+def _write_drawing(shown: _Shown, folder: Path) -> None:
+    run, layers = shown.run, SvgLayers(guesses=shown.report.best_guesses)
+
     def write(stream: IO[bytes]) -> None:
-        for line in svg_lines(run.puzzle, run.assembly, dpi=run.dpi):
+        for line in svg_lines(run.puzzle, run.assembly, dpi=run.dpi, layers=layers):
             stream.write(f"{line}\n".encode("utf-8", errors="backslashreplace"))
 
     write_stream(folder / "assembly.svg", write)

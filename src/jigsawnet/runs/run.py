@@ -27,8 +27,9 @@ from jigsawnet.io.run_folder import RUN_FILE, RunFolder, lock_folder, read_folde
 from jigsawnet.io.scans import CHECK_FOLDER, write_checks
 from jigsawnet.learned import load_learned
 from jigsawnet.loading import Loaded, Memory, load_input
-from jigsawnet.pipeline import NOTHING_DECIDED, RATED, Corridor, assemble_in_time
+from jigsawnet.pipeline import NOTHING_DECIDED, RATED, Corridor, assemble_in_time, guess_places
 from jigsawnet.render.layout import begin_at_zero
+from jigsawnet.render.notebook import result_html, result_png
 from jigsawnet.runs.history import INPUTS_FILE, History, write_inputs
 from jigsawnet.runs.memory import MemoryGuard
 from jigsawnet.runs.request import Request, input_files, pieces_key, request_from_plain, request_to_plain
@@ -39,6 +40,7 @@ from jigsawnet.store import (
     FoundCandidates,
     assembly_from_arrays,
     assembly_to_arrays,
+    constraints_key,
     found_from_arrays,
     found_to_arrays,
     make_key,
@@ -88,6 +90,17 @@ class Run:
     """What a person noted."""
     said_backs: Mapping[int, int] = field(default_factory=dict)
     """Pieces of which a person said that another is their back, and that other."""
+    decided_since: Constraints | None = None
+    """What a person has decided by now; None: as when it was solved."""
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.assembly.summary}{', cut short' if self.cut_short else ''})"
+
+    def _repr_png_(self) -> bytes | None:
+        return result_png(self.puzzle, self.assembly)
+
+    def _repr_html_(self) -> str:
+        return result_html(self.puzzle, self.assembly, self.report.warnings)
 
     @property
     def puzzle(self) -> Puzzle:
@@ -135,6 +148,12 @@ class Run:
         return () if self.request.scores_are_ranks else self.assembly.guesses
 
     @property
+    def decided(self) -> Constraints:
+        """What a person has decided, until now."""
+        before: Constraints = self.corridor.find("constraints")
+        return before if self.decided_since is None else self.decided_since
+
+    @property
     def report(self) -> RunReport:
         """The record of the run."""
         found: FoundCandidates | None = self.corridor.find("scored")
@@ -146,7 +165,10 @@ class Run:
         hand = (BY_HAND,) if self.by_hand else ()
         warnings = (*self.puzzle.warnings, *notes, *doubts, *hand, *((CUT_SHORT,) if self.cut_short else ()))
         options, others = asdict(self.config), find_other_places(self.assembly, self.candidates)
-        return RunReport(__version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds, others)
+        guessed = guess_places(self.assembly, self.candidates, self.borders, self.config, self.decided) if known else ()
+        return RunReport(
+            __version__, self.puzzle.name, self.request.seed, self.stages, warnings, options, self.seconds, others, guessed
+        )
 
     def solve_on(
         self,
@@ -178,10 +200,12 @@ class Run:
         notes: Notes = Notes(),  # noqa: B008 - frozen and empty
         entering: AbstractContextManager[Any] | None = None,
         said_backs: Mapping[int, int] = MappingProxyType({}),
+        decided: Constraints | None = None,
     ) -> None:
         """Make the result files show ``arranged``, the pieces as a person has laid them; None: as the solver did.
 
         ``page_names`` and ``notes.pages`` by the number of the component, ``said_backs`` the back of a piece by the piece.
+        ``decided`` is what a person has decided by now, which may exclude best guesses.
         ``entering`` is held while the folder is being locked.
 
         Raises:
@@ -200,6 +224,9 @@ class Run:
             key = make_key(key, "backs", sorted(said_backs.items()))
         if notes:
             key = make_key(key, notes.key())
+        if decided is not None and _excluding(decided) != _excluding(self.decided):
+            key = make_key(key, "decided", constraints_key(_excluding(decided)))
+            shown = replace(shown, decided_since=decided)
         shown = replace(shown, page_names=page_names, notes=notes, said_backs=said_backs)
         with ExitStack() as stack:
             with entering or nullcontext():
@@ -352,6 +379,11 @@ def _assemble(folder: RunFolder, run: Run, with_results: bool = True) -> Run:
         replace_results(folder, run, _results_key(run))
         corridor.context.progress("results", 1, 1)
     return replace(run, seconds=clock.seconds)
+
+
+def _excluding(decided: Constraints) -> Constraints:
+    """What excludes places, whatever else was decided."""
+    return Constraints(forbidden=decided.forbidden, aside=decided.aside, hints=decided.hints)
 
 
 def _save_draft(folder: RunFolder, run: Run) -> None:

@@ -68,7 +68,7 @@ def show_table(run: Run, now: Arrangement, entering: AbstractContextManager[Any]
     names = {k: titles[members] for k, members in enumerate(now.components) if members in titles}
     shown = None if is_as_solved(run, now) else now.to_assembly(len(run.puzzle))
     backs = {hint.pieces[1]: hint.pieces[0] for hint in now.hints if hint.kind == "back"}
-    run.show(shown, names, now.all_notes, entering, backs)
+    run.show(shown, names, now.all_notes, entering, backs, now.constraints())
 
 
 def _sure(arrangement: Arrangement) -> dict[Pair, float]:

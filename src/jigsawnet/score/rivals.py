@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from jigsawnet.borders import Int64Array, njit
-from jigsawnet.candidates import FEATURES, MIDDLE, Candidates
-from jigsawnet.geometry import carry_rows, invert_rows
+from jigsawnet.borders import njit
+from jigsawnet.candidates import SHARED, Claims
 from jigsawnet.types import FloatArray
-
-_SHARED = 0.35
-"""Two seams rival for a border when their middles are nearer than this part of their lengths together."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Claims:
-    """Stretches of border that C candidates claim, two each: on ``piece (2 C,)``, for ``other (2 C,)``.
-
-    Their ``middle (2 C, 2)`` is in that piece's frame, their ``length (2 C,)`` in px. The claims of i come first, then those
-    of j.
-    """
-
-    piece: Int64Array
-    other: Int64Array
-    middle: FloatArray
-    length: FloatArray
-
-    @staticmethod
-    def of(rows: Candidates) -> Claims:
-        """What measured candidates claim."""
-        middle = rows.features[:, MIDDLE].astype(np.float64)
-        in_j = carry_rows(invert_rows(rows.pose.astype(np.float64)), middle)
-        length = rows.features[:, FEATURES.index("length")].astype(np.float64)
-        i, j = rows.i.astype(np.int64), rows.j.astype(np.int64)
-        return Claims(np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([middle, in_j]), np.tile(length, 2))
 
 
 def best_rivals(own: Claims, others: Claims, odds: FloatArray, lowest: float) -> FloatArray:
@@ -61,6 +32,6 @@ def _find_best(piece, other, middle, length, rivals, best):  # type: ignore[no-u
     for c in range(len(piece)):
         for q in range(first[piece[c]], first[piece[c] + 1]):
             dx, dy = middle[c, 0] - its_middle[q, 0], middle[c, 1] - its_middle[q, 1]
-            limit = _SHARED * (length[c] + its_length[q])
+            limit = SHARED * (length[c] + its_length[q])
             if its_other[q] != other[c] and dx * dx + dy * dy < limit * limit:
                 best[c] = max(best[c], odds[q])

@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from jigsawnet.borders import Borders
-from jigsawnet.candidates import Candidates
+from jigsawnet.candidates import Candidates, Claims
 from jigsawnet.learned import Learned, NetworkName
 from jigsawnet.pixels import Pixels, build_pixels
 from jigsawnet.print_lines import find_lines, shows_lines
 from jigsawnet.score.combine import LOWEST, logit, printed_terms, ragged_terms
 from jigsawnet.score.detectors import Detector, load_detector
-from jigsawnet.score.rivals import Claims, best_rivals
+from jigsawnet.score.rivals import best_rivals
 from jigsawnet.score.seam_path import unit_of
 from jigsawnet.seam_fit import CutShape, contact_fit, cut_shape, seam_fit
 from jigsawnet.stopping import Stop

@@ -18,8 +18,8 @@ from jigsawnet.candidates import Candidates
 from jigsawnet.geometry import SE2
 from jigsawnet.render import render_assembly, report
 from jigsawnet.render.report import ReportInput, pictures, report_html
-from jigsawnet.render.report.facts import GRADES, ShownJoin, best_guesses, grade_of, percent, seam_words, weakest_first
-from jigsawnet.types import Alignment, Assembly, Join, Piece, Puzzle, RunReport, Seam, StageReport
+from jigsawnet.render.report.facts import GRADES, ShownJoin, best_candidates, grade_of, percent, seam_words, weakest_first
+from jigsawnet.types import Alignment, Assembly, BestGuess, GuessedPlace, Join, Piece, Puzzle, RunReport, Seam, StageReport
 
 ROOT = Path(__file__).resolve().parents[3]
 EVIL = (
@@ -247,16 +247,28 @@ def test_large_pieces_are_made_smaller_for_a_close_up(turned):
     assert abs(float(image[~paper].mean()) - float(piece.image[piece.mask].mean())) < 6
 
 
-def test_guesses_are_the_best_candidates_with_different_pieces(turned):
+def test_best_guesses_come_first_and_say_how_likely_they_are(turned):
+    assembly, rows = solved(turned, left_out=(0, 8))
+    beside = [GuessedPlace(k, turned.truth.poses[k].inverse() @ turned.truth.poses[8], p) for k, p in ((7, 0.321), (5, 0.12))]
+    run = replace(RUN, best_guesses=(BestGuess(8, *beside),))
+    page = Page(report_html(make_input(turned, assembly, rows, run=run)))
+    assert "7 of 9 pieces are placed in one picture; 2 pieces have no place (1 best guess below)." in page.text
+    guess, considered = page.text.index("best guess, 32.1 %"), page.text.index("No place is likely enough to be a best guess: ")
+    assert guess < page.text.index("next best, 12 %") < considered
+    alts = [attributes["alt"] for tag, attributes in page.elements if "laid beside" in attributes.get("alt", "")]
+    assert alts[:2] == ["piece 8.png laid beside piece 7.png", "piece 8.png laid beside piece 5.png"]
+
+
+def test_considered_are_the_best_candidates_with_different_pieces(turned):
     assembly, rows = solved(turned, left_out=(4,))
     all_joins = [rows.join_at(row) for row in range(len(rows))]
     worse = Alignment(1, 4, SE2(0.3, 1.0, 2.0), 0.1)
-    guesses = best_guesses(assembly, scored([*all_joins, Join(worse, 0.01)]), 3)[4]
+    places = best_candidates(assembly, scored([*all_joins, Join(worse, 0.01)]), 3)[4]
     beside = sorted((e.score, e.alignment.i + e.alignment.j - 4) for e in all_joins if 4 in (e.alignment.i, e.alignment.j))
-    assert [(guess.score, guess.other) for guess in guesses] == beside[:0:-1]
-    for guess in guesses:
-        true = turned.truth.poses[guess.other].inverse() @ turned.truth.poses[4]
-        assert guess.other_from_piece.distance(true) == pytest.approx((0.0, 0.0), abs=1e-9)
+    assert [(place.score, place.other) for place in places] == beside[:0:-1]
+    for place in places:
+        true = turned.truth.poses[place.other].inverse() @ turned.truth.poses[4]
+        assert place.other_from_piece.distance(true) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
 def test_joins_are_shown_as_they_lie_in_the_picture(turned):

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 
-from jigsawnet.render.layout import Layout, lay_out, outline
+from jigsawnet.geometry import SE2
+from jigsawnet.render.layout import Layout, lay_out, outline, simple_outline
 from jigsawnet.render.report.facts import (
     ReportInput,
     ShownJoin,
-    best_guesses,
+    best_candidates,
     counted,
     flat,
     grade_counts,
@@ -30,7 +30,6 @@ from jigsawnet.render.report.facts import (
     weakest_first,
 )  # fmt: skip
 from jigsawnet.render.report.pictures import DrawnPieces, close_up, jpeg, shrunk, thumbnail, whole_pair
-from jigsawnet.types import Piece
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -50,7 +49,7 @@ MOST_NAMES = 300
 MOST_WARNINGS = 100
 OPEN_WARNINGS = 6
 """Those that can be seen without a click."""
-_GUESSES = 3
+_CONSIDERED = 3
 _CLOSE_UP_SIZE, _PIECE_SIZE, _PAIR_SIZE = (280, 170), (150, 120), (190, 140)
 _FRAME = {"left": 12, "top": 2, "right": 12 + _CLOSE_UP_SIZE[0], "bottom": 2 + _CLOSE_UP_SIZE[1]}
 """Where a close-up lies in its drawing; the seam is marked in the room around it."""
@@ -138,7 +137,7 @@ def _card(join: ShownJoin, pieces: DrawnPieces) -> dict[str, Any]:
 def _shape(given: ReportInput, idx: int, layout: Layout, unit: float) -> dict[str, Any]:
     """A piece on the map of confidence, in the frame of the canvas."""
     piece, sure = given.puzzle.pieces[idx], given.assembly.confidence.get(idx)
-    points = layout.canvas_from_piece[idx] @ _simple_outline(piece, unit) + 0.5  # pixel edges lie at whole numbers
+    points = layout.canvas_from_piece[idx] @ simple_outline(piece, unit) + 0.5  # pixel edges lie at whole numbers
     x, y = points.mean(axis=0)
     return {
         "name": piece.name, "sure": sure, "doubtful": sure is not None and sure < _NAMED_BELOW, "x": x, "y": y,
@@ -147,36 +146,50 @@ def _shape(given: ReportInput, idx: int, layout: Layout, unit: float) -> dict[st
     }  # fmt: skip
 
 
-def _simple_outline(piece: Piece, tolerance_px: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The outer border with few points, ``(N, 2)`` px in the piece's frame."""
-    curves, _ = cv2.findContours(piece.mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    if not curves:
-        return np.zeros((1, 2))
-    largest = max(curves, key=cv2.contourArea)
-    return np.asarray(cv2.approxPolyDP(largest, tolerance_px, True), dtype=np.float64).reshape(-1, 2)
-
-
 def _unplaced(given: ReportInput, pieces: DrawnPieces) -> dict[str, Any]:
-    """Pieces without a place and where they might belong; those that are not drawn by name only."""
-    names = given.puzzle.names()
-    guesses = best_guesses(given.assembly, given.candidates, _GUESSES)
-    ranked = sorted(guesses, key=lambda idx: (-max((guess.score for guess in guesses[idx]), default=0.0), idx))
+    """Pieces without a place and where they might belong, best guesses first; those that are not drawn in a table."""
+    names, best = given.puzzle.names(), {guess.piece: guess for guess in given.report.best_guesses}
+    considered = best_candidates(given.assembly, given.candidates, _CONSIDERED)
+
+    def rank(idx: int) -> tuple[float, float, int]:
+        likely = best[idx].best.probability if idx in best else 0.0
+        return (-likely, -max((place.score for place in considered[idx]), default=0.0), idx)
+
+    def figure(idx: int, beside: int, pose: SE2, words: str) -> dict[str, Any]:
+        return {
+            "name": names[beside],
+            "words": words,
+            "picture": jpeg(whole_pair(pieces[beside], pieces[idx], pose, _PAIR_SIZE)),
+        }
+
+    def figures(idx: int) -> list[dict[str, Any]]:
+        if idx not in best:
+            return [figure(idx, each.other, each.other_from_piece, f"score {percent(each.score)}") for each in considered[idx]]
+        places = [("best guess", best[idx].best), ("next best", best[idx].runner_up)]
+        return [
+            figure(idx, place.beside, place.beside_from_piece, f"{what}, {percent(place.probability)}")
+            for what, place in places
+            if place is not None
+        ]
+
+    ranked = sorted(considered, key=rank)
     shown = [
         {
             "name": names[idx],
             "picture": jpeg(thumbnail(pieces[idx], _PIECE_SIZE)),
-            "guesses": [
-                {
-                    "name": names[guess.other],
-                    "score": guess.score,
-                    "picture": jpeg(whole_pair(pieces[guess.other], pieces[idx], guess.other_from_piece, _PAIR_SIZE)),
-                }
-                for guess in guesses[idx]
-            ],
+            "guessed": idx in best,
+            "figures": figures(idx),
         }
         for idx in ranked[:MOST_PIECES]
     ]
-    return {"unplaced": shown, "unplaced_names": [names[idx] for idx in ranked[MOST_PIECES:]]}
+    rest = ranked[MOST_PIECES:]
+    return {
+        "unplaced": shown,
+        "unplaced_names": [names[idx] for idx in rest],
+        "more_guesses": [
+            (names[idx], names[best[idx].best.beside], best[idx].best.probability) for idx in rest[:MOST_ROWS] if idx in best
+        ],
+    }
 
 
 def _others(given: ReportInput, pieces: DrawnPieces) -> list[dict[str, Any]]:

@@ -84,8 +84,8 @@ GRADES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
-    """A place for a piece that has none: beside ``other``, ``other_from_piece``."""
+class Considered:
+    """A place that was considered for a piece that has none: beside ``other``, ``other_from_piece``."""
 
     other: int
     other_from_piece: SE2
@@ -103,16 +103,16 @@ def weakest_first(assembly: Assembly) -> list[ShownJoin]:
     return sorted(shown, key=lambda join: (join.score, join.i, join.j))
 
 
-def best_guesses(assembly: Assembly, rows: Candidates, most: int) -> Mapping[int, list[Guess]]:
+def best_candidates(assembly: Assembly, rows: Candidates, most: int) -> Mapping[int, list[Considered]]:
     """For each piece without a place its likeliest candidates, at most one beside each other piece; ``rows`` best first."""
-    found: dict[int, list[Guess]] = {idx: [] for idx in assembly.unplaced}
+    found: dict[int, list[Considered]] = {idx: [] for idx in assembly.unplaced}
     left = np.isin(rows.i, assembly.unplaced) | np.isin(rows.j, assembly.unplaced)
     for row in np.flatnonzero(left).tolist():
         i, j, i_from_j = int(rows.i[row]), int(rows.j[row]), rows.i_from_j(row)
         for piece, other, pose in ((i, j, i_from_j.inverse()), (j, i, i_from_j)):
-            guesses = found.get(piece)
-            if guesses is not None and len(guesses) < most and all(guess.other != other for guess in guesses):
-                guesses.append(Guess(other, pose, float(rows.score[row])))
+            places = found.get(piece)
+            if places is not None and len(places) < most and all(place.other != other for place in places):
+                places.append(Considered(other, pose, float(rows.score[row])))
     return found
 
 
