@@ -50,6 +50,7 @@ def test_shaded_paper_becomes_alike_and_print_stays_dark(page: Puzzle) -> None:
     assert np.ptp(paper_levels(dim)) > 50
     even = even_light(dim)
     assert np.ptp(paper_levels(even)) < 8
+    assert np.mean(paper_levels(even)) == pytest.approx(235, abs=4)
     for piece, before in zip(even.pieces, dim.pieces, strict=True):
         np.testing.assert_array_equal(piece.image[~piece.mask], before.image[~piece.mask])
         print_dark = before.image.mean(2) < 60

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from jigsawnet.print_lines import find_lines, ink_of, shows_lines
+from jigsawnet.print_lines import find_lines, ink_of, reduced_ink, shows_lines
 from jigsawnet.shred.pages import make_page
 from jigsawnet.types import Piece, UInt8Array
 
@@ -45,6 +45,22 @@ def test_blank_noisy_and_empty_pieces_have_none() -> None:
     grid[::24], grid[:, ::24] = 20, 20
     empty = Piece(0, "empty", blank.image, np.zeros_like(blank.mask))
     assert np.isnan(find_lines([blank, noise, piece_of(grid, 20.0), empty])).all(), "a grid has two directions"
+
+
+@pytest.mark.parametrize(("darker", "clear"), [(20.0, False), (60.0, True)])
+def test_lines_that_are_faint_among_speckles_are_not_clear(darker: float, clear: bool) -> None:
+    page = 240.0 - np.random.default_rng(0).integers(0, 120, (600, 600))
+    page[np.arange(600) % 24 < 8] -= darker
+    page = np.repeat(page.clip(0, 255).astype(np.uint8)[..., None], 3, axis=2)
+    assert np.isfinite(find_lines([piece_of(page, 20.0)])[0]) == clear
+
+
+def test_a_piece_is_reduced_to_its_box_and_where_that_lies_is_known() -> None:
+    for high, wide, shape, reduced in ((100, 200, (100, 200), 1.0), (400, 800, (200, 400), 0.5)):
+        mask = np.zeros((900, 1000), bool)
+        mask[40 : 40 + high, 70 : 70 + wide] = True
+        ink, scale, corner = reduced_ink(Piece(0, "piece", np.full((900, 1000, 3), 240, np.uint8), mask))
+        assert (ink.shape, scale, corner) == (shape, reduced, (70, 40))
 
 
 def test_the_rim_is_not_ink(page: UInt8Array) -> None:

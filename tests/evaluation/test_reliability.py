@@ -23,7 +23,7 @@ def test_bins_hold_what_lies_in_them_and_empty_ones_are_left_out() -> None:
 
 
 def test_pieces_and_joins_are_held_against_the_truth() -> None:
-    """Four squares in a row; the last lies in the wrong place and says so, one that is not placed says nothing."""
+    """Four squares in a row; the last lies in the wrong place and says so, what is said of one that is not placed does not count."""
     pieces = tuple(Piece(k, f"{k}.png", np.zeros((100, 100, 3), np.uint8), np.ones((100, 100), bool)) for k in range(5))
     puzzle = Puzzle("row", pieces)
     truth = Assembly(5, {k: SE2(0.0, 100.0 * k, 0.0) for k in range(5)}, ((0, 1, 2, 3, 4),))
@@ -33,7 +33,7 @@ def test_pieces_and_joins_are_held_against_the_truth() -> None:
         Join(Alignment(2, 3, wrong, 1.0), 0.2, 0.3),
     )  # fmt: skip
     poses = {0: SE2(0.0, 0.0, 0.0), 1: beside, 2: SE2(0.0, 200.0, 0.0), 3: SE2(0.0, 200.0, 300.0)}
-    solved = Assembly(5, poses, ((0, 1, 2, 3),), joins, {0: 0.9, 1: 0.9, 2: 0.9, 3: 0.2})
+    solved = Assembly(5, poses, ((0, 1, 2, 3),), joins, {0: 0.9, 1: 0.9, 2: 0.9, 3: 0.2, 4: 0.6})
     found = confidence_bins(puzzle, solved, truth)
     assert [(each.low, each.right, each.count) for each in found["pieces"]] == [(0.0, 0.0, 1), (0.8, 1.0, 3)]
     assert [(each.low, each.said, each.right, each.count) for each in found["joins"]] == [

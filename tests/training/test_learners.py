@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 
@@ -22,7 +22,8 @@ from jigsawnet.training import boosting
 from jigsawnet.training.config import TrainConfig
 from jigsawnet.training.examples import Examples
 from jigsawnet.training.imbalance import Drawn
-from jigsawnet.training.learners import Series, go_on, learner_name
+from jigsawnet.training.learners import Series, answers, go_on, learner_name
+from jigsawnet.training.loop import Task, train_learner
 
 PICTURE = PictureConfig(width=32, height=32)
 CONFIG = TrainConfig(learners=3, steps=3, batch=8, learning_rate=1e-2, validate_every=3, checkpoint_every=2, threads=1)
@@ -55,6 +56,28 @@ def test_the_say_of_each_network_follows_from_the_answers_of_the_files(whole: tu
         assert alpha == pytest.approx(boosting.learner_weight(error))
         weights = weights * np.exp(np.where(wrong, alpha, -alpha))
         weights /= weights.sum()
+
+
+def test_each_network_starts_afresh_and_the_misjudged_get_half_of_the_weight_in_its_loss(
+    drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Repetitions of an example share its weight, so at first all rows weigh the same."""
+    seen: list[tuple[torch.Tensor, Task]] = []
+
+    def watch(network: torch.nn.Module, task: Task, *rest: object) -> object:
+        seen.append((next(network.parameters()).detach().clone(), task))
+        return train_learner(network, task, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("jigsawnet.training.learners.train_learner", watch)
+    series = go_on(tmp_path / "kept", drawn, PICTURE, replace(CONFIG, learners=2), tmp_path / "work")
+    (first, one), (second, two) = seen
+    assert not torch.equal(first, second)
+    assert one.weights == pytest.approx(np.ones(len(drawn.rows)), rel=1e-5)
+    assert 0 < series.errors[0] < 0.5
+    said = answers(series.learners[0], drawn, drawn.rows, tmp_path / "work")
+    wrong = boosting.decide(said) != drawn.examples.right[drawn.rows]
+    assert two.weights[wrong].sum() == pytest.approx(0.5 * len(drawn.rows), rel=1e-4)
+    assert two.weights.sum() == pytest.approx(len(drawn.rows), rel=1e-4)
 
 
 def test_a_series_goes_on_from_its_files_alone(whole: tuple[Path, Series], drawn: Drawn, tmp_path: Path) -> None:
