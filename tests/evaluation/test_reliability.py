@@ -23,7 +23,7 @@ def test_bins_hold_what_lies_in_them_and_empty_ones_are_left_out() -> None:
 
 
 def test_pieces_and_joins_are_held_against_the_truth() -> None:
-    """Four squares in a row; the last lies in the wrong place and says so, what is said of one that is not placed does not count."""
+    """Four squares in a row, the last in a wrong place and sure of little; a fifth, not placed, does not count."""
     pieces = tuple(Piece(k, f"{k}.png", np.zeros((100, 100, 3), np.uint8), np.ones((100, 100), bool)) for k in range(5))
     puzzle = Puzzle("row", pieces)
     truth = Assembly(5, {k: SE2(0.0, 100.0 * k, 0.0) for k in range(5)}, ((0, 1, 2, 3, 4),))
