@@ -156,8 +156,8 @@ def _match(given: Given, config: SolveConfig, context: Context) -> tuple[FoundCa
     if len(lost) == len(borders) and context.stop.has_cut:  # not traced, which is no fault of theirs
         lost = []
     notes = tuple(f"{name} is too small to have a border and was left out." for name in lost)
-    if rows.of_strips:
-        pieces = given["puzzle"].pieces
+    pieces = given["puzzle"].pieces
+    if rows.of_strips and are_printed(pieces):
         notes += _tell_blank([piece.name for piece in pieces if is_blank(piece)], _may_be_chads(pieces))
     steps = None if matched.kept is None else matched.kept.scales.steps
     return FoundCandidates(rows, notes, steps, matched.kept), {"candidates": len(rows), "pairs": matched.pairs}

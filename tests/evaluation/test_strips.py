@@ -67,6 +67,17 @@ def test_a_strip_that_is_moved_too_far_loses_its_neighbours(moved: SE2, right: i
     assert evaluate_strips(strips(4), whole(poses), ORDER).pairs_right == right
 
 
+def test_the_pictures_of_slanted_strips_are_wider_than_the_strips() -> None:
+    """Each strip leans by half of its picture's width, so pictures lie a third of their width apart."""
+    shape, rows = (HEIGHT, 3 * WIDTH), np.arange(HEIGHT)[:, None]
+    left = 2 * WIDTH * rows / HEIGHT
+    mask = (np.arange(3 * WIDTH) >= left) & (np.arange(3 * WIDTH) < left + WIDTH)
+    slanted = Puzzle("strips", tuple(Piece(k, f"{k}.png", np.full((*shape, 3), 9, np.uint8), mask) for k in range(4)))
+    assert evaluate_strips(slanted, whole(laid(ORDER)), ORDER).pairs_right == 3
+    apart = {idx: SE2(0.0, 2.0 * place * WIDTH, 0.0) for idx, place in ORDER.items()}
+    assert evaluate_strips(slanted, whole(apart), ORDER).pairs_right == 0
+
+
 def test_strips_of_two_components_are_no_pair_and_those_left_out_count() -> None:
     poses = laid(ORDER)
     del poses[2]

@@ -24,7 +24,8 @@ def test_what_is_shipped_can_be_read() -> None:
     sizes = {f"photos-{n}" for n in (9, 36, 100, 400, 1000)}
     stages = {"match", "compose", "detect", "precision", "solve"}
     assert set(builtin_suites()) == {
-        "quick", "paper", "damage", "pages", "authors", "real", "strips", "chads", "world", *stages, *sizes,
+        "quick", "paper", "damage", "pages", "authors", "real", "strips", "photo-strips", "chads", "world", *stages,
+        *sizes,
     }  # fmt: skip
     for name in builtin_suites():
         suite = load_suite(name)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import pytest
-from shredded import page, strips_of
+from shredded import clouds, page, strips_of
 
 from jigsawnet.candidates import Candidates
 from jigsawnet.context import Context
@@ -26,9 +26,9 @@ from jigsawnet.match.strips import (
     stretch_shares,
     with_shapes,
 )
-from jigsawnet.pipeline import solve_puzzle
+from jigsawnet.pipeline import Corridor, solve_puzzle
 from jigsawnet.stopping import Stop
-from jigsawnet.strips import Strip, stand_up
+from jigsawnet.strips import Strip, is_blank, stand_up
 from jigsawnet.types import Piece, Puzzle
 from jigsawnet.workers import LocalWorkers
 
@@ -154,6 +154,18 @@ def test_blank_strips_stay_aside(strips: Puzzle) -> None:
     assert any("blank_0.png" in note and "Nothing is printed" in note for note in solution.report.warnings)
     assert set(assembly.components[0]) == set(range(COUNT))
     assert all(assembly.confidence.get(idx, 0.0) < 0.5 for idx in range(COUNT, COUNT + 4))
+
+
+def test_dark_strips_of_a_picture_are_not_said_to_be_blank() -> None:
+    """Very many strips are always matched by what they show, and a part of a picture may be plain."""
+    sheet = clouds(0, 1400, 120)
+    sheet[:, 500:700] = 60
+    pictures = [np.pad(part, ((4, 4), (4, 4), (0, 0))) for part in np.split(sheet, 70, axis=1)]
+    pieces = [Piece(k, f"{k}.png", image, np.pad(np.ones((120, 20), bool), 4)) for k, image in enumerate(pictures)]
+    assert any(is_blank(piece) for piece in pieces)
+    found = Corridor(Puzzle("picture", tuple(pieces))).get("candidates")
+    assert found.rows.of_strips
+    assert not any("printed" in note for note in found.notes)
 
 
 def _part(piece: Piece, rows: slice, idx: int, name: str) -> Piece:

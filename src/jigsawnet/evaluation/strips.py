@@ -14,7 +14,7 @@ from jigsawnet.types import Alignment, Assembly, BoolArray, Puzzle
 
 MAX_DEG = 5.0
 STEP = (0.4, 1.4)
-"""How far the middle of a strip lies right of its left neighbour's, in mean widths of the two."""
+"""How far the middle of a strip's picture lies right of its left neighbour's, in mean widths of the two strips."""
 MAX_RISE_PX = 40.0
 
 Order = Mapping[int, int]
@@ -84,12 +84,20 @@ def neighbors_in(order: Order) -> list[tuple[int, int]]:
 
 
 def lie_side_by_side(puzzle: Puzzle, left: int, right: int, left_from_right: SE2) -> bool:
-    """Nearly upright to each other, the middle of the right picture about a width right of the left one's, hardly higher."""
+    """Nearly upright to each other, the middle of the right picture about a strip's width right of the left one's.
+
+    Pictures of strips that were scanned slanted are much wider than these.
+    """
     (height, width), (right_height, right_width) = (puzzle.pieces[idx].mask.shape for idx in (left, right))
     x, y = left_from_right @ np.array([right_width / 2, right_height / 2])
-    step = (x - width / 2) / ((width + right_width) / 2)
+    step = (x - width / 2) / ((_width(puzzle.pieces[left].mask) + _width(puzzle.pieces[right].mask)) / 2)
     return (
         abs(math.degrees(math.remainder(left_from_right.theta, math.tau))) < MAX_DEG
         and STEP[0] < step < STEP[1]
         and abs(y - height / 2) < MAX_RISE_PX
     )
+
+
+def _width(mask: BoolArray) -> float:
+    """How wide a strip itself is, on average: its area over its length."""
+    return float(mask.sum()) / max(1.0, float(mask.any(axis=1).sum()))
