@@ -26,10 +26,16 @@ def requirements() -> list[Requirement]:
     return [Requirement(line) for line in (*project["dependencies"], *extras)]
 
 
-def installed() -> dict[str, str]:
+def needed_by_users() -> list[str]:
+    """The packages that the core and the workbench need, to the end."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [*installed([Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["web"])])]
+
+
+def installed(asked: list[Requirement] | None = None) -> dict[str, str]:
     """Name and version of each package that is needed, in order; without the label of a build, such as ``+cpu``."""
     found: dict[str, str] = {}
-    waiting = [(each, "") for each in requirements()]
+    waiting = [(each, "") for each in (requirements() if asked is None else asked)]
     seen: set[tuple[str, str]] = set()
     while waiting:
         wanted, extra = waiting.pop()
