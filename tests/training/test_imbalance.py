@@ -53,6 +53,11 @@ def test_all_candidates_are_there_and_not_some_for_each_piece(tiny_puzzle: tuple
     assert 0 < right.mean() < 0.5
 
 
+def test_a_piece_has_more_candidates_than_the_matcher_keeps_for_it(nine_pieces: tuple[Puzzle, Assembly]) -> None:
+    rows, _ = all_candidates(*nine_pieces, load_learned(), 12)
+    assert np.bincount(np.concatenate([rows.i, rows.j])).max() > imbalance.MatchConfig().per_piece
+
+
 def test_sampling_brings_right_and_wrong_ones_into_proportion(made: tuple[Drawn, Path]) -> None:
     drawn, _ = made
     examples, rows = drawn.examples, drawn.rows
@@ -71,17 +76,21 @@ def test_the_held_out_photograph_is_watched_and_not_trained_on(made: tuple[Drawn
     assert (made[0].counts[~examples.held_out] > 0).all(), "only what was drawn is put into pictures"
 
 
-def test_pictures_are_those_of_the_candidates(made: tuple[Drawn, Path], photos: list[Path]) -> None:
+def test_pictures_and_labels_are_those_of_the_candidates(made: tuple[Drawn, Path], photos: list[Path]) -> None:
     drawn, cache = made
     (folder,) = cache.iterdir()
     table = np.load(folder / "candidates_0002.npz")
-    puzzle, _ = imbalance._cut(photos[2], 2, CONFIG)
+    puzzle, truth = imbalance._cut(photos[2], 2, CONFIG)
     pixels, borders = look(puzzle, load_learned())
     _, rows = find(puzzle, load_learned(), "zhang", imbalance.MatchConfig(zhang=imbalance.ZhangConfig(matches_per_pair=4)))
-    shown = {SeamViews(pixels, borders, rows).pictures(slice(k, k + 1), CONFIG.picture)[0].tobytes() for k in range(len(rows))}
+    right, views = right_candidates(puzzle, rows, truth, gap_px=2.5), SeamViews(pixels, borders, rows)
+    labels: dict[bytes, set[bool]] = {}
+    for k in range(len(rows)):
+        labels.setdefault(views.pictures(slice(k, k + 1), CONFIG.picture)[0].tobytes(), set()).add(bool(right[k]))
     own = drawn.examples.puzzle == 2
-    assert own.any()
-    assert {picture.tobytes() for picture in drawn.examples.pictures[own]} <= shown
+    assert len(set(drawn.examples.right[own].tolist())) == 2
+    for picture, label in zip(drawn.examples.pictures[own], drawn.examples.right[own].tolist(), strict=True):
+        assert label in labels[picture.tobytes()]
     assert 0.5 * len(rows) < len(table["right"]) < len(rows), "some candidates are left out by chance"
 
 
