@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jigsawnet_bench.documents import failures_text, results_text, stages_text
+from jigsawnet_bench.documents import OF_PAPER, failures_text, results_text, stages_text
 from jigsawnet_bench.paper import FIGURES
 from jigsawnet_bench.results import EXPERIMENT, SUITE, all_results
 
@@ -41,6 +41,7 @@ README_TABLES = {
 }  # fmt: skip
 """Heads of the tables of results in the readme, and the files whose rows for our method they show."""
 REAL_TITLES = {"With truth": "real", "Strips, by their order": "real_strips", "Without truth": "real_unknown"}
+OF_PAPER_TITLES = {title: name for name, title in OF_PAPER.items()}
 WITHOUT_COMMIT = frozenset({
     "compose", "compose_tiles", "cost_per_pair", "damage", "detect", "detect_calibration", "detect_convergence",
     "detect_greedy", "detect_solve", "detect_speed", "match", "pages", "photos-9", "photos-36", "photos-100", "photos-400",
@@ -173,7 +174,7 @@ def test_figures_of_the_readme_are_in_the_results() -> None:
 def test_figures_of_suites_stand_in_their_tables_rows_and_columns() -> None:
     seen = 0
     for table in tables((DOCS / "results.md").read_text(encoding="utf-8")):
-        if table.section == "real":
+        if table.section == "real" or table.section in OF_PAPER_TITLES:
             continue
         name = table.title.removeprefix(f"{table.section}: ")
         rows = [row for row in stored(table.section)["summary"] if (row["curve"] or {"name": row["group"]})["name"] == name]
@@ -186,10 +187,14 @@ def test_figures_of_suites_stand_in_their_tables_rows_and_columns() -> None:
     assert seen == sum(len(results.summary) for results in all_results(RESULTS))
 
 
-def test_figures_of_single_stages_and_of_real_material_stand_in_their_rows_and_columns() -> None:
+def test_figures_of_stages_of_the_papers_experiments_and_of_real_material_stand_in_their_rows_and_columns() -> None:
     shown = list(tables((DOCS / "stages.md").read_text(encoding="utf-8")))
-    real = [table for table in tables((DOCS / "results.md").read_text(encoding="utf-8")) if table.section == "real"]
-    names = [REAL_TITLES[table.title] for table in real] + [table.section for table in shown]
+    results = list(tables((DOCS / "results.md").read_text(encoding="utf-8")))
+    real = [table for table in results if table.section == "real"]
+    shown += [table for table in results if table.section in OF_PAPER_TITLES]
+    names = [REAL_TITLES[table.title] for table in real] + [
+        OF_PAPER_TITLES.get(table.section, table.section) for table in shown
+    ]
     assert sorted(names) == sorted(results.name for results in all_results(RESULTS, EXPERIMENT) if results.summary)
     for name, table in zip(names, [*real, *shown], strict=True):
         rows = stored(name)["summary"]
