@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from jigsawnet.geometry import SE2
 from jigsawnet.io.edits_json import EDITS_FILE
 from jigsawnet.runs import Run
 from jigsawnet.viewer.session import Session
@@ -108,6 +109,57 @@ def test_a_piece_taken_off_finds_its_place_again(client: httpx.Client, nine_sess
     assert state["pieces"][4]["component"] == 0
     assert state["pieces"][4]["fixed_by_person"]
     assert {(j["i"], j["j"]) for j in state["joins"] if j["status"] == "accepted"} == {tuple(p) for p in snapped["joins"]}
+
+
+def test_the_best_guess_of_a_piece_without_a_place_can_be_taken(client: httpx.Client, nine_session: Session) -> None:
+    assert client.get("/api/guesses").json() == {"guesses": []}
+    home = nine_session.arrangement.poses[4]
+    _edit(client, 0, kind="take_off", pieces=[4])
+    (guess,) = client.get("/api/guesses").json()["guesses"]
+    assert guess["idx"] == 4
+    assert guess["pose"] == guess["poses"]["4"]
+    assert guess["pose"][1:] == pytest.approx([home.x, home.y], abs=6)
+    assert set(guess["poses"]) == {"4"}
+    assert 0.1 <= guess["probability"] <= 1
+    state = _edit(client, 1, kind="move", poses=guess["poses"], joins=guess["joins"])
+    assert state["pieces"][4]["component"] == 0
+    assert client.get("/api/guesses").json() == {"guesses": []}
+
+
+def test_a_guess_beside_a_piece_that_has_no_place_either_takes_both(client: httpx.Client, nine_session: Session) -> None:
+    truth = nine_session.truth
+    assert truth is not None
+    _edit(client, 0, kind="take_off", pieces=list(range(9)))
+    guesses = client.get("/api/guesses").json()["guesses"]
+    assert len(guesses) == 9
+    likely = [guess["probability"] for guess in guesses]
+    assert likely == sorted(likely, reverse=True)
+    best = guesses[0]
+    assert set(best["poses"]) == {str(best["idx"]), str(best["beside"])}
+    state = _edit(client, 1, kind="move", poses=best["poses"], joins=best["joins"])
+    assert [len(component["pieces"]) for component in state["components"]] == [2]
+    lie = nine_session.arrangement.relation(best["idx"], best["beside"])
+    true = truth.poses[best["idx"]].inverse() @ truth.poses[best["beside"]]
+    angle, distance = lie.distance(true, at=(60.0, 60.0))
+    assert angle < 0.08
+    assert distance < 10
+
+
+def test_pieces_set_aside_and_rejected_joins_are_not_guessed(client: httpx.Client, nine_session: Session) -> None:
+    _edit(client, 0, kind="take_off", pieces=[4])
+    (guess,) = client.get("/api/guesses").json()["guesses"]
+    client.post("/api/undo", json={"revision": 1})
+    _edit(client, 2, kind="reject", i=min(4, guess["beside"]), j=max(4, guess["beside"]))
+    if 4 in nine_session.arrangement.poses:
+        _edit(client, 3, kind="take_off", pieces=[4])
+    poses = nine_session.arrangement.poses
+    wrong = SE2(*guess["ground"]).inverse() @ SE2(*guess["pose"])
+    for other in client.get("/api/guesses").json()["guesses"]:
+        if other["idx"] == 4 and guess["beside"] in poses:
+            angle, distance = (poses[guess["beside"]].inverse() @ SE2(*other["pose"])).distance(wrong, at=(60.0, 60.0))
+            assert angle > 0.08 or distance > 10, "not even by way of another piece"
+    _edit(client, nine_session.revision, kind="set_aside", pieces=[4])
+    assert client.get("/api/guesses").json() == {"guesses": []}
 
 
 def test_far_from_everything_nothing_snaps(client: httpx.Client) -> None:

@@ -38,7 +38,7 @@ def parse(name: str, words: Sequence[str]) -> tuple[Any, list[str]]:
         raise FormatError(f"{settings.path}, {name}: {error}") from error
     taken = settings.taken(command)
     names = ", ".join(line.partition(": ")[2] for line in taken)
-    return replace(command, from_file=taken), [f"From {settings.path}: {names}."] if taken else []
+    return replace(command, from_file="\n".join(taken)), [f"From {settings.path}: {names}."] if taken else []
 
 
 def file_named(words: Sequence[str]) -> Path | None:

@@ -111,7 +111,7 @@ class Solve(Command):
             self.tiff,
             self.full_picture,
             self.weights,
-            self.from_file,
+            tuple(self.from_file.splitlines()),
         )
         if self.review:
             return self._review(request)

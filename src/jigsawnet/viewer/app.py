@@ -14,6 +14,7 @@ from jigsawnet.io.edits_json import parse_edit, parse_pose
 from jigsawnet.viewer import web
 from jigsawnet.viewer.cases import case_routes
 from jigsawnet.viewer.exports import ARCHIVE, config_of, pages_archive, table_file
+from jigsawnet.viewer.guesses import guesses_json
 from jigsawnet.viewer.session import Session
 from jigsawnet.viewer.state import join_json, outlines, piece_json, places_json, snap_json, state_json, truth_json
 from jigsawnet.viewer.thumbs import page_png
@@ -66,6 +67,11 @@ def _get_routes(session: Session) -> APIRouter:
     def places(idx: int) -> Response:
         with session.lock:
             return _json(places_json(session, known(idx)))
+
+    @router.get("/guesses")
+    def guesses() -> Response:
+        with session.lock:
+            return _json(guesses_json(session))
 
     @router.get("/pages/{idx}.png")
     def page(idx: int) -> Response:

@@ -42,6 +42,23 @@ def corner_of(window: Any) -> int:
     )
 
 
+def test_a_best_guess_is_a_pale_picture_and_can_be_taken_by_a_key(nine: Any) -> None:
+    home = nine.poses()[4]
+    assert nine.ask("() => workbench.store.guesses.length") == 0
+    nine.select({"kind": "piece", "idx": 4})
+    nine.press("Delete")
+    assert nine.ask("() => workbench.store.shownGuesses().map(({idx}) => idx)") == [4]
+    assert "Best guess" in nine.text("#page-details")
+    nine.press("w")
+    assert nine.ask("() => workbench.store.shownGuesses()") == []
+    nine.press("w", "d")
+    assert nine.text("#status").startswith("Taken: ")
+    assert distance_px(nine.poses()[4], home) < 6
+    assert nine.ask("() => workbench.store.shownGuesses()") == []
+    nine.press("d")
+    assert nine.text("#status") == "There is no best guess."
+
+
 def test_a_piece_that_was_dragged_lies_there_after_a_reload(nine: Any) -> None:
     nine.press("o")
     idx = corner_of(nine)

@@ -167,6 +167,20 @@ export class Actions {
     return this.edit(() => placing(this.store.pieces[idx], pose, neighbors, `Placed: ${this.store.pieces[idx].name}.`));
   }
 
+  /** Lay the selected piece of the tray, or that of the likeliest guess, where it is guessed to belong. */
+  takeGuess() {
+    return this.edit(() => {
+      const { selection, pieces, guesses } = this.store;
+      const own = selection?.kind === "piece" && !pieces[selection.idx].pose ? pieces[selection.idx] : null;
+      const open = guesses.filter(({ idx }) => !pieces[idx].pose && !pieces[idx].aside);
+      const guess = own ? open.find(({ idx }) => idx === own.idx) : open[0];
+      if (!guess) return own ? `There is no best guess for ${own.name}.` : "There is no best guess.";
+      const { idx, beside, poses, joins, probability } = guess;
+      const said = `Taken: ${pieces[idx].name} beside ${pieces[beside].name}, a guess, ${percent(probability)} likely.`;
+      return { edit: { kind: "move", poses, joins }, said };
+    });
+  }
+
   solve() {
     return this.queue.run(async () => {
       if (this.store.busy) return this.say("The run is being solved already.");

@@ -18,13 +18,14 @@ export function wireToolbar(workbench) {
   click("help-button", () => workbench.openHelp());
   click("help-close", () => byId("help").close());
   byId("color-by").addEventListener("change", (event) => store.setView({ color: event.target.value }));
-  for (const [id, name] of [["show-joins", "joins"], ["show-outlines", "outlines"], ["whole-component", "wholeComponent"]]) {
+  for (const [id, name] of [["show-joins", "joins"], ["show-outlines", "outlines"], ["show-guesses", "guesses"], ["whole-component", "wholeComponent"]]) {
     byId(id).addEventListener("change", (event) => store.setView({ [name]: event.target.checked }));
   }
   wireCompare(store);
   store.on("state progress snapshot", () => showRun(store));
   store.on("view", () => showView(store));
   store.on("view truth state", () => showLegend(store));
+  store.on("guesses", () => (byId("guesses-switch").hidden = store.guesses.length === 0));
   byId("help-keys").append(keyTable());
   document.addEventListener("click", (event) => {
     if (!byId("export").contains(event.target) || event.target.matches("a")) byId("export").open = false;
@@ -62,10 +63,11 @@ function showRun(store) {
 }
 
 function showView(store) {
-  const { color, joins, outlines, wholeComponent, compare } = store.view;
+  const { color, joins, outlines, guesses, wholeComponent, compare } = store.view;
   byId("color-by").querySelector(`[value=${color}]`).checked = true;
   byId("show-joins").checked = joins;
   byId("show-outlines").checked = outlines;
+  byId("show-guesses").checked = guesses;
   byId("whole-component").checked = wholeComponent;
   byId("compare").setAttribute("aria-pressed", String(compare));
 }

@@ -9,7 +9,7 @@ export class Details {
 
   constructor(parent, workbench) {
     Object.assign(this, { parent, workbench });
-    workbench.store.on("selection", () => this.update());
+    workbench.store.on("selection guesses", () => this.update());
   }
 
   async update() {

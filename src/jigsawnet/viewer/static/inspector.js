@@ -16,6 +16,7 @@ export function piecePanel(workbench, piece, detail, places) {
       action("aside", piece.aside ? "Take back" : "Set aside", "X", () => actions.toggleAside(), store.busy),
       piece.pose && action("off", "Into the tray", "Delete", () => actions.takeOff(), store.busy)),
     detail.why.length > 0 && [make("h3", {}, "Why"), make("ul", { class: "why" }, detail.why.map((sentence) => make("li", {}, sentence)))],
+    places && guessRow(workbench, piece),
     places && placesList(workbench, piece, places),
     noteField(workbench, `note-${piece.idx}`, piece.name, piece.note, (text) => ({ kind: "note_piece", piece: piece.idx, text })),
     hintsPanel(workbench, piece),
@@ -49,6 +50,21 @@ function preview(store, idx, places, active) {
   const show = () => store.setGhost({ idx, places, active });
   const hide = () => store.setGhost(places.length > 1 ? { idx, places, active: -1 } : null);
   return { onpointerenter: show, onfocus: show, onpointerleave: hide, onblur: hide };
+}
+
+/** The best guess with its button, and the next best place. */
+function guessRow({ store, actions }, piece) {
+  const guess = store.guesses.find(({ idx }) => idx === piece.idx);
+  if (!guess) return [];
+  const next = guess.runner_up;
+  const places = [{ pose: guess.pose, score: guess.probability }];
+  const button = make("button", {
+    class: "row", "data-key": "guess", disabled: store.busy, "aria-keyshortcuts": "D", title: "Lay it here (D)",
+    onclick: () => actions.takeGuess(), ...preview(store, piece.idx, places, 0),
+  }, make("span", {}, beside(store, [guess.beside]), !store.pieces[guess.beside].pose && ", which is in the tray, too"),
+  make("span", { class: "number" }, percent(guess.probability)));
+  return [make("h3", {}, "Best guess"), make("ol", { class: "rows" }, make("li", {}, button)),
+    next && make("p", { class: "quiet" }, `Next best: ${beside(store, [next.beside])}, ${percent(next.probability)}.`)];
 }
 
 function placesList({ store, actions }, piece, places) {

@@ -13,6 +13,7 @@ import { listenToServer } from "./events.js";
 import { listenToKeys } from "./keyboard.js";
 import { buildLists } from "./lists.js";
 import { stitchOf } from "./paint.js";
+import { unite } from "./pose.js";
 import { handleAt } from "./picking.js";
 import { Pointer } from "./pointer.js";
 import { ActionQueue } from "./queue.js";
@@ -75,7 +76,7 @@ const workbench = {
   placed: () => store.pieces.filter((piece) => store.poseOf(piece.idx)).map((piece) => piece.idx),
 
   fitAll() {
-    camera.fit(store.boxOfPieces(this.placed()));
+    camera.fit(unite(store.boxOfPieces(this.placed()), store.boxOfGuesses()));
     camera.chosen = false;
   },
 
@@ -161,6 +162,13 @@ store.on("selection", () => {
   if (box && !store.draft) camera.reveal(box);
 });
 store.on("state view", loadTruth);
+store.on("state view", loadGuesses);
+let fitted = false; // what comes first, or alone, is brought into view
+store.on("guesses", () => {
+  if (!fitted || workbench.placed().length === 0) follow();
+  fitted = true;
+  renderer.ask();
+});
 
 /** Show everything, unless a person has chosen the view. */
 function follow() {
@@ -178,6 +186,22 @@ async function loadTruth() {
   try {
     store.setTruth(await api.get("/api/truth"));
   } catch (error) {
+    say(error.message);
+  }
+}
+
+let guessed = ""; // what the guesses in the store speak of
+async function loadGuesses() {
+  const { state, view } = store;
+  const wanted = `${state.revision} ${state.busy}`;
+  if (!view.guesses || guessed === wanted) return;
+  guessed = wanted;
+  const waits = !state.busy && store.tray().some((piece) => !piece.aside);
+  try {
+    const answer = waits ? await api.get("/api/guesses") : { guesses: [] };
+    if (guessed === wanted) store.setGuesses(answer.guesses);
+  } catch (error) {
+    guessed = "";
     say(error.message);
   }
 }

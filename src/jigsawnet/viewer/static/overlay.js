@@ -9,6 +9,7 @@ export const HANDLE_RADIUS_PX = 8;
 
 export function paintOverlay(frame, store, bitmaps, palette, dpr) {
   if (store.view.color === "truth") paintTrueWays(frame, store, dpr);
+  paintGuesses(frame, store, bitmaps, palette, dpr);
   if (store.ghost) paintGhost(frame, store, bitmaps, palette, dpr);
   if (store.draft && !store.view.compare) paintDraft(frame, store, bitmaps, palette, dpr);
   if (store.hover) paintMark(frame, store, store.hover, palette, 1.5 * dpr);
@@ -55,6 +56,22 @@ function paintGhost(frame, store, bitmaps, palette, dpr) {
     const number = places.length > 1 ? `${k + 1}: ` : "";
     paintLabel(frame, apply(pose, piece.center), `${number}${percent(score)}`, 15 * dpr, palette.accent, palette.casing);
   });
+}
+
+/** Best guesses, pale and dashed, with how likely they are, and the pieces of the tray beside which they are. */
+function paintGuesses(frame, store, bitmaps, palette, dpr) {
+  const guesses = store.shownGuesses().filter(({ idx }) => store.ghost?.idx !== idx);
+  const drawn = new Map(guesses.map(({ idx, pose }) => [idx, pose]));
+  for (const { beside, ground } of guesses) if (!drawn.has(beside) && !store.poseOf(beside)) drawn.set(beside, ground);
+  for (const [idx, pose] of drawn) {
+    frame.ctx.globalAlpha = 0.4;
+    paintPiece(frame, store.pieces[idx], pose, bitmaps, palette.blank);
+    frame.ctx.globalAlpha = 1;
+    strokePiece(frame, store.pieces[idx], pose, palette.outline, 1.5 * dpr, [4 * dpr, 5 * dpr]);
+  }
+  for (const { idx, pose, probability } of guesses) {
+    paintLabel(frame, apply(pose, store.pieces[idx].center), `guess ${percent(probability)}`, 12 * dpr, palette.accent, palette.casing);
+  }
 }
 
 /** From each piece that lies wrong, a line to where it belongs. */

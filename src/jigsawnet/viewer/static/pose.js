@@ -42,6 +42,9 @@ export function boxOf(points) {
   return box;
 }
 
+/** The box around two boxes, of which either may be null. */
+export const unite = (...boxes) => boxOf(boxes.flatMap((box) => (box ? [[box[0], box[1]], [box[2], box[3]]] : [])));
+
 export const middleOf = (box) => [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
 
 /** The point at a share (0 to 1) of a line's length; the line has at least one point. */

@@ -1,7 +1,7 @@
 /** What the page knows: the server's last state, what is selected, how it is shown, and what is being carried.
  *
  * Everything that changes goes through a method, and each method tells the listeners: `on(kind, listener)` with the kinds
- * `state`, `selection`, `view`, `draft`, `ghost`, `hover`, `snapshot`, `progress`, `truth`.
+ * `state`, `selection`, `view`, `draft`, `ghost`, `hover`, `snapshot`, `progress`, `truth`, `guesses`.
  */
 import { apply, boxOf } from "./pose.js";
 
@@ -16,7 +16,7 @@ export class Store {
   /** Pieces marked beside the one that is selected, and whether hints are said softly. */
   marked = new Set();
   soft = false;
-  view = { color: "picture", joins: true, outlines: false, wholeComponent: false, compare: false };
+  view = { color: "picture", joins: true, outlines: false, guesses: true, wholeComponent: false, compare: false };
   /** Pieces in hand: `{shown: Map idx → pose, snap}` or null. */
   draft = null;
   /** Proposed places: `{idx, places: [{pose, score}], active: number}` or null. */
@@ -25,6 +25,8 @@ export class Store {
   snapshot = null;
   progress = null;
   truth = null;
+  /** Best guesses of pieces in the tray, the likeliest first. */
+  guesses = [];
   #listeners = new Map();
   #outlines = new Map();
 
@@ -160,6 +162,26 @@ export class Store {
   setGhost(ghost) {
     this.ghost = ghost;
     this.#tell("ghost");
+  }
+
+  setGuesses(guesses) {
+    this.guesses = guesses;
+    this.#tell("guesses");
+  }
+
+  /** The best guesses that are shown now, without what has got a place meanwhile. */
+  shownGuesses() {
+    if (!this.view.guesses || this.view.compare || this.snapshot || this.busy) return [];
+    return this.guesses.filter(({ idx }) => !this.poseOf(idx) && !this.pieces[idx].aside);
+  }
+
+  /** Circles around what is guessed, as the box of their corners; null without any. */
+  boxOfGuesses() {
+    const drawn = this.shownGuesses().flatMap(({ idx, pose, beside, ground }) => [[idx, pose], [beside, ground]]);
+    return boxOf(drawn.flatMap(([idx, pose]) => {
+      const [center, r] = [apply(pose, this.pieces[idx].center), this.pieces[idx].radius];
+      return [[center[0] - r, center[1] - r], [center[0] + r, center[1] + r]];
+    }));
   }
 
   setTruth(truth) {
