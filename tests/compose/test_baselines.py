@@ -16,9 +16,9 @@ TilePose = Callable[..., SE2]
 RANKS = ComposeConfig(min_score=0.0)
 
 
-def run(joins: Sequence[Alignment], borders: Borders, composer: str) -> Assembly:
+def run(joins: Sequence[Alignment], borders: Borders, composer: str, config: ComposeConfig = RANKS) -> Assembly:
     rows = Candidates.of(joins)
-    return compose(rows.with_scores(rows.fit), borders, composer, RANKS, Context())
+    return compose(rows.with_scores(rows.fit), borders, composer, config, Context())
 
 
 def lies_at(assembly: Assembly, places: Mapping[int, SE2]) -> list[bool]:
@@ -46,6 +46,13 @@ def test_zhang_selects_every_compatible_edge_and_no_other(square_tiles: Tiles, t
     joins.append(Alignment(1, 4, at[1].inverse() @ tile_pose(1, -1), 0.6))
     chosen = run(joins, square_tiles(6), "zhang").chosen or ()
     assert {(e.alignment.i, e.alignment.j) for e in chosen} == {(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (2, 5)}
+
+
+def test_zhang_selects_no_edge_below_the_threshold_though_it_is_compatible(square_tiles: Tiles, tile_pose: TilePose) -> None:
+    _, joins = two_rows(tile_pose)
+    joins[4] = Alignment(0, 3, joins[4].i_from_j, 0.8)
+    chosen = run(joins, square_tiles(6), "zhang", ComposeConfig(min_score=0.5)).chosen or ()
+    assert {(e.alignment.i, e.alignment.j) for e in chosen} == {(0, 1), (1, 2), (3, 4), (4, 5), (0, 3)}
 
 
 def test_tsamoura_takes_the_turn_on_which_most_matches_agree(square_tiles: Tiles, tile_pose: TilePose) -> None:
