@@ -97,8 +97,9 @@ _NAMED = 5
 """Pieces that a sentence names."""
 _LOT, _MOST_AT_ONCE = 2048, 8192
 """Candidates that are scored before their scores are kept, where there are more than so many; about a second of work."""
-_PRINTED, _MOST_BY_SHAPE = 0.5, 64
-"""Where what is printed joins less than this part of all strips, the shape of their borders is asked, of so many at most."""
+_PRINTED, _FEWEST_PRINTED, _MOST_BY_SHAPE = 0.5, 4, 64
+"""Where what is printed joins less than this part of all strips, and of those that are not blank or fewer than the second, the
+shape of their borders is asked, of so many at most."""
 
 Given = Mapping[str, Any]
 """The products that a stage needs, by name."""
@@ -186,13 +187,20 @@ def _find_joins(borders: Borders, given: Given, config: SolveConfig, context: Co
     if config.matcher == "dense" and config.match.strips and are_strips(pieces) and (are_printed(pieces) or not few):
         rows = find_strip_joins(pieces, context, given["learned"])
         likely = rows.take(rows.fit >= config.compose.min_score)
-        if len(np.unique([likely.i, likely.j])) >= _PRINTED * len(pieces) or not few:
+        if not few or _are_joined(len(np.unique([likely.i, likely.j])), pieces):
             return Matched(rows, None, len(pieces) * (len(pieces) - 1) // 2)
     matched = _find(borders, given, config, context)
     if config.matcher == "dense" and config.match.printed and matched.candidates.ragged.any():
         rows = add_printed(borders, pieces, matched.candidates, config.match, context, given["learned"])
         return replace(matched, candidates=rows)
     return matched
+
+
+def _are_joined(joined: int, pieces: Sequence[Piece]) -> bool:
+    """Whether print joins so many strips that it is to be trusted: half of all, or of those that are not blank."""
+    if joined >= _PRINTED * len(pieces):
+        return True
+    return joined >= _FEWEST_PRINTED and joined >= _PRINTED * sum(not is_blank(piece) for piece in pieces)
 
 
 def _find(borders: Borders, given: Given, config: SolveConfig, context: Context) -> Matched:

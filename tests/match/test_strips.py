@@ -147,13 +147,15 @@ def test_a_page_is_solved_as_a_chain(strips: Puzzle) -> None:
 
 
 def test_blank_strips_stay_aside(strips: Puzzle) -> None:
-    blank = [replace(p, idx=COUNT + k, name=f"blank_{k}.png", image=np.repeat(p.mask[..., None], 3, axis=2) * np.uint8(245))
-             for k, p in enumerate(strips.pieces[:4])]  # fmt: skip
+    """They do not keep the others from being joined, even when most strips are blank."""
+    blank = [replace(strips.pieces[k % COUNT], idx=COUNT + k, name=f"blank_{k}.png",
+                     image=np.repeat(strips.pieces[k % COUNT].mask[..., None], 3, axis=2) * np.uint8(245))
+             for k in range(COUNT + 3)]  # fmt: skip
     solution = solve_puzzle(Puzzle("page", (*strips.pieces, *blank)))
     assembly = solution.assembly
-    assert any("blank_0.png" in note and "Nothing is printed" in note for note in solution.report.warnings)
+    assert any("12 of the pieces (blank_0.png" in note and "Nothing is printed" in note for note in solution.report.warnings)
     assert set(assembly.components[0]) == set(range(COUNT))
-    assert all(assembly.confidence.get(idx, 0.0) < 0.5 for idx in range(COUNT, COUNT + 4))
+    assert all(assembly.confidence.get(idx, 0.0) < 0.5 for idx in range(COUNT, 2 * COUNT + 3))
 
 
 def test_dark_strips_of_a_picture_are_not_said_to_be_blank() -> None:
@@ -172,6 +174,14 @@ def _part(piece: Piece, rows: slice, idx: int, name: str) -> Piece:
     mask = np.zeros_like(piece.mask)
     mask[rows] = piece.mask[rows]
     return Piece(idx, name, piece.image * mask[..., None].astype(np.uint8), mask)
+
+
+def test_strips_of_another_page_are_a_page_of_their_own(strips: Puzzle) -> None:
+    others = strips_of(page(11, 640, 1450), COUNT, turned=TURNED).pieces[:5]
+    mixed = (*strips.pieces, *(replace(piece, idx=COUNT + k, name=f"other_{k}.png") for k, piece in enumerate(others)))
+    assembly = solve_puzzle(Puzzle("two pages", mixed)).assembly
+    assert set(range(COUNT)) in [set(component) for component in assembly.components]
+    assert not [join for join in assembly.joins if (join.alignment.i < COUNT) != (join.alignment.j < COUNT)]
 
 
 def test_a_strip_torn_in_two_confuses_nobody(strips: Puzzle) -> None:
