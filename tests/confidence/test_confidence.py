@@ -50,7 +50,7 @@ def one_component(n: int, *pairs: Pair, fit: float = 0.8) -> Assembly:
 
 def judged(assembly: Assembly, *rivals: Join) -> dict[Pair, float]:
     """The confidence of every join, once the rivals are among the candidates too; nothing else about it changes."""
-    wider = replace(assembly, n_pieces=assembly.n_pieces + 5)
+    wider = replace(assembly, n_pieces=assembly.n_pieces + 3)
     found = judge_assembly(wider, scored(*assembly.joins, *rivals), WEIGHTS)
     assert [(e.alignment, e.score) for e in found.joins] == [(e.alignment, e.score) for e in assembly.joins]
     return {(e.alignment.i, e.alignment.j): e.confidence for e in found.joins}
@@ -73,6 +73,13 @@ def test_confidences_are_probabilities_and_scores_stay(fits: dict[Pair, float]) 
 def test_a_join_in_a_closed_loop_is_surer_than_the_same_join_alone(loop: tuple[Pair, ...]) -> None:
     n = len(loop)
     assert judged(one_component(n, *loop))[0, 1] > judged(one_component(n, *loop[:-1]))[0, 1]
+
+
+@pytest.mark.parametrize(("n_pieces", "may_be_sure"), [(9, False), (7, False), (5, True), (2, True)])
+def test_a_join_that_no_loop_holds_is_a_guess_where_less_than_a_third_is_placed(n_pieces: int, may_be_sure: bool) -> None:
+    pair = replace(one_component(2, (0, 1), fit=0.99), n_pieces=n_pieces)
+    sure = judge_assembly(pair, scored(*pair.joins), WEIGHTS).confidence
+    assert all((value > 0.5) == may_be_sure for value in sure.values())
 
 
 def test_a_better_seam_makes_a_join_surer() -> None:

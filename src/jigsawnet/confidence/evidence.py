@@ -25,7 +25,7 @@ _WITNESS = 2.0
 """A seam of this score counts as so many when all seams between two sides are asked; a bound, not the estimate itself."""
 _DOUBT = np.log(1e-3)
 """Of a single seam at least."""
-_FEW, _AT_MOST = 0.25, 0.49
+_FEW, _AT_MOST = 1 / 3, 0.49
 """Where less than this part of the pieces is placed, a join that no loop holds is at most so sure: it may well be chance."""
 
 
