@@ -22,6 +22,7 @@ from jigsawnet.compose import (
     GridScores,
     SecondRoundConfig,
     SecondRoundStats,
+    Tolerance,
     compose,
     compose_chads,
     free_places,
@@ -50,6 +51,7 @@ from jigsawnet.match import (
     matchers,
     measure,
     measure_contact,
+    settle,
 )
 from jigsawnet.refine import RefineStats, refine_poses
 from jigsawnet.render.image import render_assembly
@@ -95,6 +97,8 @@ into memory."""
 NOTHING_DECIDED = Constraints()
 _NAMED = 5
 """Pieces that a sentence names."""
+_LOOP = 4
+"""Joins in a row, whose errors add up where a piece closes a hole."""
 _LOT, _MOST_AT_ONCE = 2048, 8192
 """Candidates that are scored before their scores are kept, where there are more than so many; about a second of work."""
 _PRINTED, _FEWEST_PRINTED, _MOST_BY_SHAPE = 0.5, 4, 64
@@ -367,13 +371,21 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
     """
     scene: Scene = given["scene"]
     ragged = bool(scene.candidates.ragged.any())
+    tolerance = Tolerance.of(config.compose, scene.borders, scene.candidates)
     context = replace(context, progress=no_progress)
 
-    def measure_and_rate(rows: Candidates) -> Candidates:
-        rows = measure(scene.borders, rows, config.match.dense.verify)
+    def rate(rows: Candidates) -> Candidates:
         if ragged:
             rows = measure_contact(scene.borders, rows)
         return replace(rows, fit=scene.fit(rows))
+
+    def measure_and_rate(rows: Candidates) -> Candidates:
+        return rate(measure(scene.borders, rows, config.match.dense.verify))
+
+    def settle_nearby(rows: Candidates) -> Candidates:
+        moved = rate(settle(scene.borders, rows, config.match.dense.verify))
+        near = tolerance.holds(rows, moved, scene.borders, _LOOP) & (moved.fit > rows.fit)
+        return Candidates.concat([rows, moved]).take(np.arange(len(rows)) + near * len(rows))
 
     def match_components(components: Sequence[Mapping[int, SE2]]) -> Candidates:
         if context.stop.is_over():
@@ -385,7 +397,8 @@ def _evidence(given: Given, config: SolveConfig, context: Context) -> Evidence:
         rows = _find(borders, {"learned": scene.learned, "known": None}, config, context).candidates
         return _between_frames(rows, frames)
 
-    return Evidence(measure_and_rate, partial(_scores, scene=scene, config=config, context=context), match_components)
+    score = partial(_scores, scene=scene, config=config, context=context)
+    return Evidence(measure_and_rate, score, match_components, settle_nearby)
 
 
 def _scores(rows: Candidates, scene: Scene, config: SolveConfig, context: Context) -> Any:

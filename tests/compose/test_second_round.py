@@ -28,6 +28,7 @@ from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Puzzle
 second_round_module = import_module("jigsawnet.compose.second_round")  # the package gives its function this name
 
 CONFIG = SecondRoundConfig()
+NO_GUESSES = SecondRoundConfig(guess=1.0)
 MIN_SCORE = 0.5
 NEVER = 1.01
 """A score that no placement can reach."""
@@ -154,7 +155,7 @@ def test_the_scorer_has_the_last_word(nine: Nine) -> None:
         assert np.isfinite(seams.fit).all()
         return np.zeros(len(seams))
 
-    found, stats = look_again(rows, borders, without(truth, 4), replace(evidence, score=never), MIN_SCORE, CONFIG)
+    found, stats = look_again(rows, borders, without(truth, 4), replace(evidence, score=never), MIN_SCORE, NO_GUESSES)
     assert stats.components_merged == 0
     assert found.unplaced == (4,)
     assert len(asked) > 1
@@ -187,7 +188,7 @@ def test_stopped_early_nothing_is_merged_but_neighbours_are_named(nine: Nine) ->
 
 def test_nothing_is_merged_on_less_evidence_than_asked(nine: Nine) -> None:
     _, _, rows, truth, _ = nine
-    found, stats = second_round(nine, rows, without(truth, 4), NEVER)
+    found, stats = second_round(nine, rows, without(truth, 4), NEVER, NO_GUESSES)
     assert stats.components_merged == 0
     assert found.unplaced == (4,)
 
@@ -219,7 +220,7 @@ def test_every_pair_that_touches_is_named_once_and_no_other(nine: Nine) -> None:
 def test_joins_are_implied_within_a_component_only(nine: Nine) -> None:
     _, _, _, truth, _ = nine
     start = true_components(truth, (0, 1, 2, 3), (4, 5, 6, 7, 8))
-    joins = second_round(nine, NONE, start, NEVER)[0].joins
+    joins = second_round(nine, NONE, start, NEVER, NO_GUESSES)[0].joins
     assert joins
     assert all(any({e.alignment.i, e.alignment.j} <= set(component) for component in start.components) for e in joins)
     assert second_round(nine, NONE, Assembly(9, {}, ()), NEVER)[0].joins == ()
@@ -442,3 +443,55 @@ def test_pieces_that_meet_come_in_the_order_of_their_components(nine: Nine) -> N
         near = second_round_module._near_pairs(nine.borders, range(9), nine.truth.poses)
         expected = [(min(a, b), max(a, b)) for a in fixed[:, 0].astype(int) for b in moving[:, 0].astype(int)]
         assert told == [pair for pair in expected if pair in near]
+
+
+def bent(truth: Assembly, piece: int, by_px: float) -> Assembly:
+    """All but one piece, each shifted away from that one's place, as errors of joins add up around a hole."""
+    middle = truth.poses[piece]
+    poses = {}
+    for idx, pose in truth.poses.items():
+        away = np.array([pose.x - middle.x, pose.y - middle.y])
+        away *= by_px / max(1.0, float(np.hypot(*away)))
+        poses[idx] = SE2(pose.theta, pose.x + away[0], pose.y + away[1])
+    return without(Assembly(truth.n_pieces, poses, truth.components), piece)
+
+
+def offering(nine: Nine, join: Alignment, score: float = 0.02) -> Nine:
+    """The same puzzle, in which what is printed convinces nobody, and one join of two components is found."""
+
+    def match(components: Sequence[Mapping[int, SE2]]) -> Candidates:
+        a, b = (next(k for k, own in enumerate(components) if idx in own) for idx in (join.i, join.j))
+        frame_from_frame = components[a][join.i] @ join.i_from_j @ components[b][join.j].inverse()
+        first, second, pose = (a, b, frame_from_frame) if a < b else (b, a, frame_from_frame.inverse())
+        return Candidates.make([first], [second], np.array([[pose.theta, pose.x, pose.y]]))
+
+    return nine._replace(evidence=replace(nine.evidence, score=lambda rows: np.full(len(rows), score), match_components=match))
+
+
+@pytest.mark.parametrize(("guess", "settles", "placed"), [(0.1, True, True), (1.0, True, False), (0.1, False, False)])
+def test_what_closes_a_hole_is_placed_by_its_shape_though_the_hole_is_bent(
+    nine: Nine, guess: float, settles: bool, placed: bool
+) -> None:
+    neighbors = true_neighbors(nine.puzzle, nine.truth, gap_px=2.5)
+    hole = max(range(9), key=lambda k: sum(k in pair for pair in neighbors))
+    start = bent(nine.truth, hole, by_px=2.0)
+    one = offering(nine, true_join(nine.truth, *min(pair for pair in neighbors if hole in pair)))
+    if not settles:
+        one = one._replace(
+            evidence=Evidence(*(getattr(one.evidence, name) for name in ("measure", "score", "match_components")))
+        )
+    found, _ = second_round(one, NONE, start, config=SecondRoundConfig(guess=guess))
+    assert (hole in found.poses) is placed
+
+
+def test_neither_a_wrong_place_nor_a_single_border_is_filled_by_shape(nine: Nine) -> None:
+    truth = nine.truth
+    wrong = Alignment(1, 4, true_join(truth, 1, 4).i_from_j @ SE2(0.0, 12.0, 0.0), 1.0)
+    assert 4 not in second_round(offering(nine, wrong), NONE, without(truth, 4))[0].poses
+    neighbors = true_neighbors(nine.puzzle, truth, gap_px=2.5)
+    a, b = min(neighbors)
+    others = [k for k in range(9) if k not in {a, b} and not {tuple(sorted((k, b)))} & neighbors]
+    linked = [k for k in others if {tuple(sorted((k, a)))} & neighbors]
+    start = true_components(truth, [a, *linked])
+    found, _ = second_round(offering(nine, true_join(truth, a, b)), NONE, start)
+    assert b not in found.poses

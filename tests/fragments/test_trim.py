@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from jigsawnet.fragments.trim import slits, thin_lines, trim_mask
+from jigsawnet.fragments.trim import Tint, slits, thin_lines, trim_mask
 from jigsawnet.types import BoolArray, Float32Array
 
 
@@ -44,6 +44,35 @@ def test_a_faint_blob_beside_a_piece_goes_and_a_dark_part_within_it_stays() -> N
     trimmed = trim_mask(mask, strength).mask
     assert not trimmed[35:55, 265:280].any()
     assert trimmed[92:108, 62:78].all()
+
+
+def socket(tint_in_it: float, tint_of_paper: float, beside: float = 100.0) -> tuple[BoolArray, Float32Array, Tint]:
+    """A piece with a round socket in its upper side, filled by something faint of some tint; the mask holds it."""
+    mask = np.zeros((240, 400), np.uint8)
+    mask[60:160, 60:180] = 1
+    mask[60:160, 250:330] = 1
+    hole = cv2.circle(np.zeros_like(mask), (120, 78), 22, 1, -1).astype(bool) & (mask > 0)
+    strength = np.where(mask, np.float32(beside), np.float32(2))
+    strength[60:160, 250:330] = 100
+    strength[hole] = 9
+    off = np.where(mask, np.float32(tint_of_paper), np.float32(0))
+    off[hole] = tint_in_it
+    return mask.astype(bool), strength, Tint(lambda window: off[window], 5.0)
+
+
+def test_gray_light_smeared_into_the_socket_of_a_colored_piece_is_taken_off() -> None:
+    mask, strength, tint = socket(tint_in_it=1.0, tint_of_paper=30.0)
+    trimmed = trim_mask(mask, strength, tint).mask
+    assert not trimmed[64:96, 112:128].any()
+    assert trimmed[104:156, 70:170].all()
+    assert trim_mask(mask, strength).mask[64:96, 112:128].all()
+
+
+def test_dark_print_that_reaches_the_border_stays() -> None:
+    """It has a tint of its own; or the piece has none either, and then nothing tells print from light; or it begins softly."""
+    for tint_in_it, tint_of_paper, beside in ((4.0, 30.0, 100.0), (1.0, 1.0, 100.0), (1.0, 30.0, 30.0)):
+        mask, strength, tint = socket(tint_in_it, tint_of_paper, beside)
+        assert trim_mask(mask, strength, tint).mask[64:96, 112:128].all()
 
 
 def test_phantoms_and_the_edge_of_the_scan_are_dropped_and_counted() -> None:

@@ -21,6 +21,7 @@ from jigsawnet.compose.greedy_loops import compose_greedy_loops
 from jigsawnet.compose.grid import GridScores
 from jigsawnet.compose.hierarchical import compose_hierarchical
 from jigsawnet.compose.intersection import allowed_overlap, placements_intersect
+from jigsawnet.compose.loops import Tolerance
 from jigsawnet.compose.paper_glc import compose_paper_glc
 from jigsawnet.compose.paper_hlm import compose_paper_hlm
 from jigsawnet.compose.problem import Pace, Problem, finish_assembly
@@ -38,6 +39,7 @@ __all__ = [
     "Problem",
     "SecondRoundConfig",
     "SecondRoundStats",
+    "Tolerance",
     "compose",
     "compose_chads",
     "composers",

@@ -53,6 +53,14 @@ class Tolerance:
         """``(px, rad)`` after so many joins in a row."""
         return self.px * math.sqrt(joins), self.rad * math.sqrt(joins)
 
+    def holds(self, rows: Candidates, others: Candidates, borders: Borders, joins: float) -> NDArray[np.bool_]:
+        """Which rows ``(C,)`` lie the same in both, to within what so many joins in a row allow."""
+        px, rad = self.after(joins)
+        middle = borders.center[rows.j].astype(np.float64)
+        off = np.linalg.norm(carry_rows(rows.pose, middle) - carry_rows(others.pose, middle), axis=1)
+        same: NDArray[np.bool_] = (off < px) & (np.abs(wrap_angles(rows.pose[:, 0] - others.pose[:, 0])) < rad)
+        return same
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loops:

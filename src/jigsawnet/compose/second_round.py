@@ -31,6 +31,9 @@ _AGREEING = 0.3
 """Mean score along the border where components meet, below which a placement is refused."""
 _IMPLIED_SHARE = 0.02
 """Part of the shorter perimeter along which the borders of implied neighbours meet at least."""
+_AGREED, _WITNESSES, _WITNESS_SHARE = 0.7, 2, 0.05
+"""Mean fit of the borders that meet, each as it fits best nearby, from which on shape alone places what is left over; so many
+of them run along this part of the shorter perimeter."""
 _FIRM, _SAME = 3, 1e-9
 _FEW_PIECES = 500
 """Up to so many pieces all pairs are looked at; loading a tree takes longer."""
@@ -54,6 +57,8 @@ class Evidence:
     match_components: Callable[[Sequence[Mapping[int, SE2]]], Candidates]
     """Candidates between components, each taken as one piece; ``i`` and ``j`` are numbers of components, ``pose`` is i_from_j
     between their frames."""
+    settle: Callable[[Candidates], Candidates] = lambda rows: rows
+    """Of measured seams, those that meet better nearby, as near as loops may be open, moved there and rated there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,9 @@ def second_round(
         merging.merge(found, 0.6, 0.8)
         if rows.ragged.any():
             likely = usable.take(usable.score >= config.guess)
-            merging.guess([*_relations(likely), *found], config.guess)
+            merging.guess([*_relations(likely), *found], replace(merging, min_score=config.guess).joint_score, config.guess)
+        if config.guess < 1.0:
+            merging.guess(found, merging.agreement, _AGREED)
     result = finish_assembly(problem, components)
     if context.stop.is_over():
         return replace(result, chosen=assembly.chosen), SecondRoundStats(before - len(components), 0)
@@ -142,30 +149,36 @@ class _Merging:
                 return
             self.tell(first + (last - first) * done / len(relations))
             move = components.move_between(i, j, i_from_j)
-            if self._joint_score(i, j, move) >= self.min_score and not self._is_refused(i, j, move):
+            if self.joint_score(i, j, move) >= self.min_score and not self._is_refused(i, j, move):
                 components.merge(i, j, i_from_j)
 
-    def guess(self, relations: Sequence[Relation], least: float) -> None:
+    def guess(self, relations: Sequence[Relation], likelihood: Callable[[int, int, SE2], float], least: float) -> None:
         """Place left-over pieces and components where they fit best, best first, while that is ``least`` and more.
 
         Only beside a component of `_FIRM` pieces, or of half of a small puzzle: what fits a single piece a little says nothing.
+        What is not likely enough is asked once more when components have grown.
         """
-        components, judge = self.components, replace(self, min_score=least)
+        components = self.components
         firm = min(_FIRM, (len(self.borders) + 1) // 2)
-        waiting: list[tuple[float, int]] = [(-1.0, number) for number in range(len(relations))]
-        while waiting and not self.context.stop.is_over():
-            known, number = heapq.heappop(waiting)
-            i, j, i_from_j = relations[number]
-            if components.same(i, j) or max(len(components.members(k)) for k in (i, j)) < firm:
-                continue
-            move = components.move_between(i, j, i_from_j)
-            joint = judge._joint_score(i, j, move)
-            if joint < least or self._is_refused(i, j, move):
-                continue
-            if -joint > known + _SAME:  # components have grown since it was looked at, or it was not yet
-                heapq.heappush(waiting, (-joint, number))
-            else:
-                components.merge(i, j, i_from_j)
+        later, grown = list(range(len(relations))), True
+        while grown:
+            waiting = [(-np.inf, number) for number in later if not components.same(*relations[number][:2])]
+            later, grown = [], False
+            while waiting and not self.context.stop.is_over():
+                known, number = heapq.heappop(waiting)
+                i, j, i_from_j = relations[number]
+                if components.same(i, j):
+                    continue
+                move = components.move_between(i, j, i_from_j)
+                is_firm = max(len(components.members(k)) for k in (i, j)) >= firm
+                likely = likelihood(i, j, move) if is_firm else 0.0
+                if likely < least or self._is_refused(i, j, move):
+                    later.append(number)
+                elif -likely > known + _SAME:  # components have grown since it was looked at, or it was not yet
+                    heapq.heappush(waiting, (-likely, number))
+                else:
+                    components.merge(i, j, i_from_j)
+                    grown = True
 
     def _is_refused(self, i: int, j: int, move: SE2) -> bool:
         """Whether a person has forbidden what would come about, or pieces would lie on each other."""
@@ -174,20 +187,49 @@ class _Merging:
             borders, components.placed(i), components.placed(j, move), self.overlap
         )
 
-    def _joint_score(self, i: int, j: int, move: SE2) -> float:
+    def joint_score(self, i: int, j: int, move: SE2) -> float:
         """What all borders that meet when j's component is moved to i's say together; scored only if their fits suffice."""
-        components, borders = self.components, self.borders
-        fixed, moving = components.placed(i), components.placed(j, move)
-        meeting = _meeting(borders, fixed, moving, self.gap_px)
-        if not meeting:
+        seams = self._seams(i, j, move)
+        if not len(seams):
             return 0.0
-        stays = components.roots == components.roots[i]
-        poses = {idx: components.pose(idx) if stays[idx] else move @ components.pose(idx) for pair in meeting for idx in pair}
-        seams = self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
-        length = seams.feature("length").astype(np.float64) + 1e-9
-        times = times_between(self.constraints.hints, components.members(i), components.members(j))
+        length = _lengths(seams)
+        times = self._times(i, j)
         joint = _more_likely(_joint(seams.fit, length), times)
         return joint if joint < self.min_score else _more_likely(_joint(self.evidence.score(seams), length), times)
+
+    def agreement(self, i: int, j: int, move: SE2) -> float:
+        """How well all borders that meet fit, on average by length, each settled by itself; 0 where it proves nothing.
+
+        In a large component the errors of many joins add up, so that a piece that closes a hole fits only one side of it
+        exactly. That each side fits nearby, as loops close nearby, no wrong piece brings about.
+        """
+        settled = self.evidence.settle(self._seams(i, j, move))
+        share = settled.feature("share")
+        if np.count_nonzero(share >= _WITNESS_SHARE) < _WITNESSES:
+            return 0.0
+        settled = settled.take(share >= _IMPLIED_SHARE)
+        length = _lengths(settled)
+        mean = float(settled.fit @ length / length.sum())
+        return _more_likely(mean, self._times(i, j)) if mean >= _AGREED else 0.0
+
+    def _seams(self, i: int, j: int, move: SE2) -> Candidates:
+        """The seams that come about when j's component is moved to i's, as pieces then lie, measured and rated."""
+        components, borders = self.components, self.borders
+        meeting = _meeting(borders, components.placed(i), components.placed(j, move), self.gap_px)
+        if not meeting:
+            return Candidates.none()
+        stays = components.roots == components.roots[i]
+        poses = {idx: components.pose(idx) if stays[idx] else move @ components.pose(idx) for pair in meeting for idx in pair}
+        return self.evidence.measure(_as_they_lie(meeting, poses, self.gap_px))
+
+    def _times(self, i: int, j: int) -> float:
+        """How many times as likely hints make it that both components belong together."""
+        return times_between(self.constraints.hints, self.components.members(i), self.components.members(j))
+
+
+def _lengths(seams: Candidates) -> FloatArray:
+    """Along how many px borders meet, and a trifle, ``(C,)``."""
+    return seams.feature("length").astype(np.float64) + 1e-9
 
 
 def _more_likely(score: float, times: float) -> float:

@@ -14,8 +14,16 @@ import cv2
 import numpy as np
 
 from jigsawnet.fragments.background import Background
-from jigsawnet.fragments.paper import TEXTURED_FLOOR, Contrast, find_paper, measure_contrast, offset_length, refine_borders
-from jigsawnet.fragments.trim import Trimmed, slits, trim_mask
+from jigsawnet.fragments.paper import (
+    TEXTURED_FLOOR,
+    Contrast,
+    find_paper,
+    measure_contrast,
+    offset_length,
+    refine_borders,
+    tint_length,
+)
+from jigsawnet.fragments.trim import Tint, Trimmed, slits, trim_mask
 from jigsawnet.types import BoolArray, UInt8Array
 
 STEPS = 5
@@ -68,7 +76,8 @@ def find_mask(
 
 def _find(small: UInt8Array, ground: Background, contrast: Contrast, step: Callable[[], None], factor: int) -> Trimmed:
     paper = refine_borders(small, find_paper(small, ground, contrast, step, factor), contrast)
-    return trim_mask(paper, offset_length(small, ground, contrast))
+    tint = Tint(lambda window: tint_length(small, ground, contrast, window), contrast.noise)
+    return trim_mask(paper, offset_length(small, ground, contrast), tint)
 
 
 def _close_look(small: UInt8Array, ground: Background, contrast: Contrast, known: BoolArray, factor: int) -> BoolArray | None:

@@ -211,6 +211,20 @@ def offset_length(picture: UInt8Array, background: Background, contrast: Contras
     return length
 
 
+def tint_length(picture: UInt8Array, background: Background, contrast: Contrast, window: tuple[slice, slice]) -> Float32Array:
+    """How far the tint of each pixel of a window of a page ``(H, W, 3)`` is off the background's, whatever its light."""
+    rgb = picture[window]
+    behind = background.window(window[1].start, window[0].start, rgb.shape[1], rgb.shape[0])
+    return _tint(cv2.GaussianBlur(rgb, (0, 0), _SMOOTH_PX).astype(np.float32), behind, contrast)[0]
+
+
+def _tint(colors: Float32Array, behind: Float32Array, contrast: Contrast) -> tuple[Float32Array, Float32Array, Float32Array]:
+    """How far colours are off the background's tint; which part of its light they have; the background's light, squared."""
+    power = _sum(behind * behind)
+    light = np.asarray(_sum(colors * behind) / np.maximum(power, 1.0), np.float32)
+    return _length(contrast.weigh(colors - _thrice(light) * behind)), light, power
+
+
 def _tile_kinds(
     rgb: UInt8Array,
     behind: Float32Array,
@@ -252,9 +266,7 @@ def _kinds(
         return np.full(rgb.shape[:2], GROUND, np.uint8)
     smooth = _smooth_offset(rgb, lit, contrast)
     colors = cv2.GaussianBlur(rgb, (0, 0), _SMOOTH_PX).astype(np.float32)
-    power = _sum(behind * behind)
-    light = _sum(colors * behind) / np.maximum(power, 1.0)
-    tint = _length(contrast.weigh(colors - _thrice(light) * behind))
+    tint, light, power = _tint(colors, behind, contrast)
     dark = (1.0 - light) * np.sqrt(power)
     shadow = (light > _DEEPEST_SHADOW) & (light < 1.0) & (tint < 0.7 * floor + _SHADOW_TINT * dark)
     if taken is not None:

@@ -5,6 +5,7 @@ What is paper stands out as much as the pieces do; thin growths and objects that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,9 @@ _FAINT, _SMALL, _RAGGED = 0.35, 0.25, 0.6
 _FAINT_PART, _CORE_PX, _GROWTH_SHARE = 0.2, 1.5, 0.25
 """A growth stands out by less than this part of what pieces do, is at least twice this wide, and at most this part of a usual
 piece."""
+_POCKET_MOUTH, _POCKET_SIDES, _POCKET_GRAY, _POCKET_COLORED = 0.15, 0.4, 0.3, 1.5
+"""A smear of light in a socket opens to the ground on this part of its border; elsewhere paper begins that stands out by this
+part of what pieces do. Its tint is off the ground's by the first part of the noise, that of its piece by the second."""
 _LEAST_AREA_PX = 32
 _LINE_PX, _LINE_LENGTH, _LINE_PART = 2.5, 0.15, 0.015
 """Half the width of lines at most; the length at least of one of them, and of all, as a part of the page."""
@@ -54,8 +58,23 @@ class Trimmed:
         return replace(self, mask=mask)
 
 
-def trim_mask(paper: BoolArray, strength: Float32Array) -> Trimmed:
-    """Take off a mask ``(H, W)`` what is not paper; ``strength (H, W)``: how much each pixel stands out."""
+Window = tuple[slice, slice]
+
+
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """Of which tint pixels are: ``off(window)`` is how far each is off the ground's tint, whatever its light, ``(h, w)``."""
+
+    off: Callable[[Window], Float32Array]
+    noise: float
+    """What stands out from the ground's own grain."""
+
+
+def trim_mask(paper: BoolArray, strength: Float32Array, tint: Tint | None = None) -> Trimmed:
+    """Take off a mask ``(H, W)`` what is not paper; ``strength (H, W)``: how much each pixel stands out.
+
+    Without a ``tint``, light that a scanner smears into the sockets of pieces stays.
+    """
     areas = _areas(paper)
     if not len(areas):
         return Trimmed(paper)
@@ -65,7 +84,7 @@ def trim_mask(paper: BoolArray, strength: Float32Array) -> Trimmed:
     if not thick.any():
         return Trimmed(paper)
     mask = thick | _true_thin(paper, thick, strength)
-    mask &= ~_faint_growths(mask, strength, usual_area(areas))
+    mask &= ~_faint_growths(mask, strength, usual_area(areas), tint)
     mask, n_edges = _drop_edges(mask)
     mask, n_phantoms = _drop_phantoms(mask, strength, radius)
     left = strength[mask]
@@ -141,12 +160,14 @@ def _true_thin(paper: BoolArray, thick: BoolArray, strength: Float32Array) -> Bo
     return paper_too
 
 
-def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> BoolArray:
+def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float, tint: Tint | None) -> BoolArray:
     """Parts ``(H, W)`` of a mask that hardly stand out and lie beside pieces, not within: the background's texture.
 
-    A dark part of a picture on a dark ground is bordered by its piece for the most part, a growth by the ground.
+    A dark part of a picture on a dark ground is bordered by its piece for the most part, a growth by the ground; but light
+    smeared into a socket is bordered by its piece, too.
     """
-    faint = mask & (strength < _FAINT_PART * float(np.median(strength[mask])))
+    whole_strength = float(np.median(strength[mask]))
+    faint = mask & (strength < _FAINT_PART * whole_strength)
     core = _depth(faint) > _CORE_PX
     n, label = cv2.connectedComponents(core.astype(np.uint8), connectivity=8)
     if n == 1:
@@ -154,12 +175,29 @@ def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float) -> Boo
     nearest, away = nearest_pixels(core)
     whole = np.where(away <= _CORE_PX + 2.0, label.ravel()[nearest], 0)
     ring = np.where((away > _CORE_PX + 2.0) & (away <= _CORE_PX + 4.0), label.ravel()[nearest], 0)
-    beside = np.bincount(ring[mask & ~faint], minlength=n)
+    sides = mask & ~faint
+    beside = np.bincount(ring[sides], minlength=n)
     outside = np.bincount(ring[~mask], minlength=n)
     areas = np.bincount(whole[faint], minlength=n)
-    growth = (beside < outside) & (beside > 0) & (areas < _GROWTH_SHARE * usual)
+    small = (beside > 0) & (areas < _GROWTH_SHARE * usual)
+    growth = (beside < outside) & small
+    if tint is not None:
+        rises = np.bincount(ring[sides], strength[sides], minlength=n) > _POCKET_SIDES * whole_strength * beside
+        mouth = (outside > _POCKET_MOUTH * (beside + outside)) & ~growth & small & rises
+        for k in np.flatnonzero(mouth[1:]) + 1:
+            growth[k] = _is_gray(np.asarray(label == k), sides, tint)
     growth[0] = False
     return faint & growth[whole]
+
+
+def _is_gray(part: BoolArray, sides: BoolArray, tint: Tint) -> bool:
+    """Whether a part ``(H, W)`` of a mask has the ground's tint, but brighter, beside paper that is of another."""
+    x, y, width, height = cv2.boundingRect(part.astype(np.uint8))
+    margin = max(width, height)
+    window = slice(max(0, y - margin), y + height + margin), slice(max(0, x - margin), x + width + margin)
+    off = tint.off(window)
+    own, around = off[part[window]], off[sides[window]]
+    return bool(np.percentile(own, 75) < _POCKET_GRAY * tint.noise and np.median(around) > _POCKET_COLORED * tint.noise)
 
 
 def _drop_phantoms(mask: BoolArray, strength: Float32Array, radius: float) -> tuple[BoolArray, int]:

@@ -24,14 +24,14 @@ from jigsawnet.match.printed import add_printed
 from jigsawnet.match.ragged import measure_contact
 from jigsawnet.match.strips import find_block_joins, find_strip_joins
 from jigsawnet.match.tsamoura import find_tsamoura
-from jigsawnet.match.verify import measure
+from jigsawnet.match.verify import measure, settle
 from jigsawnet.match.zhang import find_zhang
 from jigsawnet.registry import Registry
 
 __all__ = [
     "DenseConfig", "KnownPairs", "MatchConfig", "Matched", "Matcher", "RaggedConfig", "RetrievalConfig", "Scales",
     "TsamouraConfig", "VerifyConfig", "ZhangConfig", "add_printed", "find_block_joins", "find_candidates", "find_strip_joins",
-    "look_along_chads", "matchers", "measure", "measure_contact",
+    "look_along_chads", "matchers", "measure", "measure_contact", "settle",
 ]  # fmt: skip
 
 Find = Callable[[Borders, MatchConfig, Context, Learned, KnownPairs | None], Matched]

@@ -48,12 +48,16 @@ def verify(
 
 def measure(borders: Borders, rows: Candidates, config: VerifyConfig) -> Candidates:
     """The same candidates with the seams measured as they lie, each at its own gap."""
-    features = np.zeros((len(rows), len(FEATURES)), np.float32)
-    as_it_lies = replace(config, radii_px=())
+    return settle(borders, rows, replace(config, radii_px=()))
+
+
+def settle(borders: Borders, rows: Candidates, config: VerifyConfig) -> Candidates:
+    """The same candidates moved to where their borders meet best nearby, each at its own gap, and measured there."""
+    pose, features = np.empty((len(rows), 3)), np.zeros((len(rows), len(FEATURES)), np.float32)
     for gap in np.unique(rows.gap_px):
         at = np.flatnonzero(rows.gap_px == gap)
-        features[at] = verify(borders, rows.i[at], rows.j[at], rows.pose[at], as_it_lies, float(gap))[1]
-    return replace(rows, features=features)
+        pose[at], features[at] = verify(borders, rows.i[at], rows.j[at], rows.pose[at], config, float(gap))
+    return replace(rows, pose=pose if config.radii_px else rows.pose, features=features)
 
 
 @njit
