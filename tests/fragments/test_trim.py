@@ -68,6 +68,14 @@ def test_gray_light_smeared_into_the_socket_of_a_colored_piece_is_taken_off() ->
     assert trim_mask(mask, strength).mask[64:96, 112:128].all()
 
 
+def test_of_the_smallest_smear_too_the_paper_beside_it_is_looked_at() -> None:
+    mask, strength = two_pieces()
+    off = np.where(mask, np.float32(30), np.float32(0))
+    strength[60:63, 80:83], off[60:63, 80:83] = 9, 1
+    trimmed = trim_mask(mask, strength, Tint(lambda window: off[window], 5.0)).mask
+    assert not trimmed[60:63, 80:83].any()
+
+
 def test_dark_print_that_reaches_the_border_stays() -> None:
     """It has a tint of its own; or the piece has none either, and then nothing tells print from light; or it begins softly."""
     for tint_in_it, tint_of_paper, beside in ((4.0, 30.0, 100.0), (1.0, 1.0, 100.0), (1.0, 30.0, 30.0)):

@@ -33,6 +33,8 @@ piece."""
 _POCKET_MOUTH, _POCKET_SIDES, _POCKET_GRAY, _POCKET_COLORED = 0.15, 0.4, 0.3, 1.5
 """A smear of light in a socket opens to the ground on this part of its border; elsewhere paper begins that stands out by this
 part of what pieces do. Its tint is off the ground's by the first part of the noise, that of its piece by the second."""
+_BESIDE_PX = 6
+"""What lies beside a growth begins nearer than this."""
 _LEAST_AREA_PX = 32
 _LINE_PX, _LINE_LENGTH, _LINE_PART = 2.5, 0.15, 0.015
 """Half the width of lines at most; the length at least of one of them, and of all, as a part of the page."""
@@ -193,7 +195,7 @@ def _faint_growths(mask: BoolArray, strength: Float32Array, usual: float, tint: 
 def _is_gray(part: BoolArray, sides: BoolArray, tint: Tint) -> bool:
     """Whether a part ``(H, W)`` of a mask has the ground's tint, but brighter, beside paper that is of another."""
     x, y, width, height = cv2.boundingRect(part.astype(np.uint8))
-    margin = max(width, height)
+    margin = max(width, height) + _BESIDE_PX
     window = slice(max(0, y - margin), y + height + margin), slice(max(0, x - margin), x + width + margin)
     off = tint.off(window)
     own, around = off[part[window]], off[sides[window]]
