@@ -53,7 +53,9 @@ COMMANDS = {
         "Train",
         "Learn to tell right joins from wrong ones, on puzzles cut from a folder of photographs.",
     ),
-    "completion": Entry("completion", "Completion", "Print a script with which bash or zsh completes commands and options."),
+    "completion": Entry(
+        "completion", "Completion", "Print a script with which the shell completes what is typed when Tab is pressed."
+    ),
     "doctor": Entry("doctor", "Doctor", "Look whether all that is needed is here: versions, weights, memory, browser."),
 }
 

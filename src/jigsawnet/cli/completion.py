@@ -59,7 +59,10 @@ compdef _jigsawnet jigsawnet
 
 @dataclass(frozen=True, slots=True)
 class Completion(Command):
-    """Print a script with which the shell completes commands, options, their values and files when Tab is pressed."""
+    """Print a script with which the shell completes what is typed when Tab is pressed.
+
+    That is commands, options, their values and files.
+    """
 
     shell: Annotated[Literal["bash", "zsh"], tyro.conf.Positional]
     """The shell that it is for."""

@@ -16,7 +16,7 @@ from jigsawnet.compose.components import Components
 from jigsawnet.compose.constraints import prepare_problem
 from jigsawnet.compose.intersection import HAIR, Overlap, placements_intersect
 from jigsawnet.compose.problem import finish_assembly
-from jigsawnet.compose.second_round import SecondRoundStats, brings_forbidden, components_of
+from jigsawnet.compose.second_round import SecondRoundStats, components_of
 from jigsawnet.geometry import SE2
 from jigsawnet.stopping import Stop
 from jigsawnet.types import Alignment, Assembly, Constraints, Join
@@ -49,7 +49,7 @@ def join_blocks(
     while len(components) > 1 and not stop.is_over():
         members = [component for component in components.all() if component[0] not in constraints.aside]
         found = match([{idx: components.pose(idx) for idx in component} for component in members])
-        joined = _merge(components, members, found.take(found.fit >= min_score), borders, constraints, loose)
+        joined = _merge(components, members, found.take(found.fit >= min_score), borders, loose)
         if not joined:
             break
         added += joined
@@ -72,7 +72,6 @@ def _merge(
     members: Sequence[Sequence[int]],
     found: Candidates,
     borders: Borders,
-    constraints: Constraints,
     overlap: Overlap,
 ) -> list[Join]:
     """Merge blocks, the surest join first; it is named by all the pieces that meet, those nearest to each other first."""
@@ -84,7 +83,7 @@ def _merge(
         pairs = [(i, j, first[i].inverse() @ second[j]) for i, j in _neighbours(first, second, borders)]
         i, j, i_from_j = pairs[0]
         move = components.move_between(i, j, i_from_j)
-        if components.same(i, j) or brings_forbidden(components, i, j, move, constraints, borders):
+        if components.same(i, j):
             continue
         if not placements_intersect(borders, components.placed(i), components.placed(j, move), overlap):
             components.merge(i, j, i_from_j)

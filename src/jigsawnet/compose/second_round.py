@@ -25,7 +25,7 @@ from jigsawnet.compose.intersection import HAIR, Overlap, allowed_overlap, place
 from jigsawnet.compose.problem import finish_assembly
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2, carry_rows, pose_row
-from jigsawnet.types import Alignment, Assembly, Constraints, FloatArray, Join, chance_of_any
+from jigsawnet.types import Assembly, Constraints, FloatArray, Join, chance_of_any
 
 _AGREEING = 0.3
 """Mean score along the border where components meet, below which a placement is refused."""
@@ -182,10 +182,8 @@ class _Merging:
 
     def _is_refused(self, i: int, j: int, move: SE2) -> bool:
         """Whether a person has forbidden what would come about, or pieces would lie on each other."""
-        components, borders = self.components, self.borders
-        return brings_forbidden(components, i, j, move, self.constraints, borders) or placements_intersect(
-            borders, components.placed(i), components.placed(j, move), self.overlap
-        )
+        fixed, moving = self.components.placed(i), self.components.placed(j, move)
+        return placements_intersect(self.borders, fixed, moving, self.overlap)
 
     def joint_score(self, i: int, j: int, move: SE2) -> float:
         """What all borders that meet when j's component is moved to i's say together; scored only if their fits suffice."""
@@ -209,8 +207,7 @@ class _Merging:
             return 0.0
         settled = settled.take(share >= _IMPLIED_SHARE)
         length = _lengths(settled)
-        mean = float(settled.fit @ length / length.sum())
-        return _more_likely(mean, self._times(i, j)) if mean >= _AGREED else 0.0
+        return _more_likely(float(settled.fit @ length / length.sum()), self._times(i, j))
 
     def _seams(self, i: int, j: int, move: SE2) -> Candidates:
         """The seams that come about when j's component is moved to i's, as pieces then lie, measured and rated."""
@@ -255,17 +252,6 @@ def _meeting(borders: Borders, fixed: FloatArray, moving: FloatArray, gap_px: fl
     in_order = sorted(found, key=lambda pair: pair[::-1]) if turned else found
     pairs = ((int(own[a]), int(others[b])) for a, b in in_order)
     return [(min(pair), max(pair)) for pair in pairs]
-
-
-def brings_forbidden(components: Components, i: int, j: int, move: SE2, constraints: Constraints, borders: Borders) -> bool:
-    """Whether moving j's component to i's would bring about a join that a person has forbidden."""
-    fixed, moving = set(components.members(i)), set(components.members(j))
-    for join in constraints.forbidden:
-        if (join.i in fixed and join.j in moving) or (join.j in fixed and join.i in moving):
-            a, b = (components.pose(k) if k in fixed else move @ components.pose(k) for k in (join.i, join.j))
-            if is_near(Alignment(join.i, join.j, a.inverse() @ b, 0.0), join, borders):
-                return True
-    return False
 
 
 def _joint(score: FloatArray, length: FloatArray) -> float:
