@@ -53,6 +53,16 @@ def test_of_a_loop_best_first_chooses_all_but_one_join_and_loop_composers_all(sq
     assert pairs(run(rows, borders, "best-first").chosen or ()) == {(0, 1), (2, 3), (0, 2)}
 
 
+def test_a_candidate_that_only_turns_a_piece_otherwise_is_no_join(square: TileCandidates) -> None:
+    rows, borders, truth = square
+    middle = SE2(0.0, *borders.center[1].tolist())
+    true = truth[0].inverse() @ truth[1]
+    turned = Alignment(0, 1, true @ middle @ SE2(0.4, 0.0, 0.0) @ middle.inverse(), 0.95)
+    assembly = run(scored([turned, *rows.alignments()]), borders, "hlm")
+    (join,) = [e for e in assembly.joins if (e.alignment.i, e.alignment.j) == (0, 1)]
+    assert join.alignment.i_from_j.distance(true)[0] < 1e-6
+
+
 def test_the_more_a_composer_looks_at_loops_the_more_joins_it_chooses(square_tiles: Tiles, tile_pose: TilePose) -> None:
     """A grid of nine has 12 joins. A tree holds 8. Loops fixed until all is connected hold some. All loops merged hold 12."""
     rows, borders = scored(grid(3, tile_pose)), square_tiles(9)

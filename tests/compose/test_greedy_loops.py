@@ -10,10 +10,13 @@ import pytest
 
 from jigsawnet.borders import Borders
 from jigsawnet.candidates import Candidates
-from jigsawnet.compose import ComposeConfig, compose
+from jigsawnet.compose import ComposeConfig, Tolerance, compose
+from jigsawnet.compose.constraints import prepare_problem
+from jigsawnet.compose.greedy_loops import LoopSearch
+from jigsawnet.compose.problem import Pace
 from jigsawnet.context import Context
 from jigsawnet.geometry import SE2
-from jigsawnet.types import Alignment
+from jigsawnet.types import Alignment, Constraints
 
 TileCandidates = tuple[Candidates, Borders, dict[int, SE2]]
 
@@ -30,6 +33,16 @@ def test_a_loop_closes_in_angle_as_well(square: TileCandidates, turn_deg: float,
     plain = compose(rows, borders, "best-first", ComposeConfig(), Context())
     greedy = [compose(rows, borders, "glc", ComposeConfig(), Context(), seed=seed) for seed in range(10)]
     assert any(each.poses != plain.poses for each in greedy) is closes
+
+
+def test_two_candidates_of_one_pair_are_no_loop(square_tiles: Callable[[int], Borders], tile_pose: Callable[..., SE2]) -> None:
+    """Nearly the same join twice comes back to where it began, and proves nothing."""
+    join = tile_pose(0, 0).inverse() @ tile_pose(1, 0)
+    twice = [Alignment(0, 1, join, 0.9), Alignment(0, 1, join @ SE2(0.0, 0.5, 0.0), 0.8)]
+    rows, borders = Candidates.of(twice).with_scores(np.array([0.9, 0.8])), square_tiles(2)
+    problem, tolerance = prepare_problem(rows, borders, Constraints()), Tolerance.of(ComposeConfig(), borders, rows)
+    found = [LoopSearch(problem, rows, tolerance, np.random.default_rng(seed)).run(50, Pace(Context())) for seed in range(4)]
+    assert [len(components) for components in found] == [2, 2, 2, 2]
 
 
 def test_all_searches_together_take_no_more_steps_than_allowed(

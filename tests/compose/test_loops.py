@@ -99,6 +99,20 @@ def test_the_tolerance_decides_what_is_closed(square: TileCandidates, turn_deg: 
     assert len(loops_of(scored(joins), borders).joins) == closed
 
 
+def test_the_error_of_a_loop_is_shared_by_both_ways_round(square: TileCandidates) -> None:
+    """The piece opposite the first lies in the middle between where the one way puts it and where the other does."""
+    rows, borders, _ = square
+    joins = list(rows.alignments())
+    joins[3] = Alignment(1, 3, joins[3].i_from_j @ SE2(0.0, 3.0, 0.0), 0.75)
+    loops = loops_of(scored(joins), borders)
+    _, one, opposite, other = pieces = loops.pieces[0].tolist()
+    poses = {piece: SE2(*pose) for piece, pose in zip(pieces, loops.poses[0].tolist(), strict=True)}
+    steps = {(a.i, a.j): a.i_from_j for a in joins} | {(a.j, a.i): a.i_from_j.inverse() for a in joins}
+    ways = [poses[k] @ steps[k, opposite] for k in (one, other)]
+    off = [poses[opposite].distance(way, at=borders.center[opposite])[1] for way in ways]
+    assert off == pytest.approx([1.5, 1.5], abs=1e-3)
+
+
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_loops_are_those_that_trying_all_finds(square_tiles: Tiles, tile_pose: TilePose, seed: int) -> None:
