@@ -83,13 +83,10 @@ def _merge(
         pairs = [(i, j, first[i].inverse() @ second[j]) for i, j in _neighbours(first, second, borders)]
         i, j, i_from_j = pairs[0]
         move = components.move_between(i, j, i_from_j)
-        if components.same(i, j):
+        if components.same(i, j) or placements_intersect(borders, components.placed(i), components.placed(j, move), overlap):
             continue
-        if not placements_intersect(borders, components.placed(i), components.placed(j, move), overlap):
-            components.merge(i, j, i_from_j)
-            joins += [
-                Join(Alignment(i, j, p, score) if i < j else Alignment(j, i, p.inverse(), score), score) for i, j, p in pairs
-            ]
+        components.merge(i, j, i_from_j)
+        joins += [Join(Alignment(i, j, p, score) if i < j else Alignment(j, i, p.inverse(), score), score) for i, j, p in pairs]
     return joins
 
 

@@ -66,8 +66,8 @@ class SecondRoundConfig:
     most_candidates: int = 2000
     """Candidates tried at most, best first."""
     guess: float = 0.1
-    """What is left over is placed by a guess where all borders that meet fit closely; and where pieces are ragged, where these
-    borders score this much together. Its confidence tells that it is a guess. 1: no guesses."""
+    """What is left over is placed where several borders meet and all fit closely; and where pieces are ragged, where these
+    borders score this much together. Its confidence, often that of a guess, tells how sure that is. 1: neither."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_candidate <= 1 or not 0 <= self.guess <= 1 or self.most_candidates < 0:

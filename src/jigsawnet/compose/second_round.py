@@ -199,7 +199,8 @@ class _Merging:
         """How well all borders that meet fit, on average by length, each settled by itself; 0 where it proves nothing.
 
         In a large component the errors of many joins add up, so that a piece that closes a hole fits only one side of it
-        exactly. That each side fits nearby, as loops close nearby, no wrong piece brings about.
+        exactly. That each side fits nearby, as loops close nearby, hardly any wrong piece brings about, unless it was cut by
+        the same die.
         """
         settled = self.evidence.settle(self._seams(i, j, move))
         share = settled.feature("share")
